@@ -1,8 +1,8 @@
-"""What compile costs and saves in umber alone: recording a step, and compiling a function.
+"""Costs and benefits of `compile` in umber: the time to record a step, and to compile a function.
 
-`compiled.py` prints, for the training steps of a digits classifier and of a four-layer transformer,
-the time to record one step as written and compiled (nothing is evaluated meanwhile), and for long
-functions the time to trace and compile a node.
+`compiled.py` prints the time to record one training step of a digits classifier and of a four-layer
+transformer, uncompiled and compiled (without evaluation), and the time per node to trace and
+compile long functions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROUNDS = 41
 
 
 def training(model: Any) -> tuple[Callable[[], Any], Any]:
-    """A step of training, and the state that it changes."""
+    """A training step, and the state that it updates."""
     optimizer = optimizers.Adam(1e-3, bias_correction=True)
     optimizer.init(model.trainable_parameters())
     state = [model.state, optimizer.state, mx.random.state]
@@ -45,7 +45,7 @@ def training(model: Any) -> tuple[Callable[[], Any], Any]:
 
 
 def recording_time(step: Callable[..., Any], state: Any, *arrays: mx.array) -> float:
-    """Seconds to record a step, the median over rounds."""
+    """Seconds to record a step: the median over the rounds."""
     times = []
     for _ in range(ROUNDS):
         mx.eval(state)
@@ -68,7 +68,7 @@ def transformer() -> tuple[Any, mx.array, mx.array]:
 
 
 def compile_time(nodes: int) -> float:
-    """Seconds to trace and compile a node of a long function, less the tracing."""
+    """Seconds per node to compile a long function, without the time to trace it."""
 
     def function(x: mx.array) -> mx.array:
         y = x
@@ -80,11 +80,11 @@ def compile_time(nodes: int) -> float:
     x = mx.ones((4,))
     start = time.thread_time()
     traced = function(x)
-    plain = time.thread_time() - start
+    tracing_time = time.thread_time() - start
     del traced
     start = time.thread_time()
     mx.compile(function)(x)
-    return (time.thread_time() - start - plain) / nodes
+    return (time.thread_time() - start - tracing_time) / nodes
 
 
 def main() -> None:

@@ -1,8 +1,8 @@
-"""Programs at the limit, each in a process of its own: a deep graph and a large array.
+"""Benchmarks of extreme sizes, each in its own process: a deep graph and a large array.
 
-`large.py chain` records, differentiates, evaluates and drops a chain of a million nodes on a
-small stack; `large.py memory` finds the peak memory of an elementwise chain on a large array.
-Both print one line of JSON.
+`large.py chain` records, differentiates, evaluates and drops a chain of a million nodes on a small
+stack; `large.py memory` measures the peak memory of an elementwise chain on a large array. Both
+print one line of JSON.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from libraries import Library
 
 NODES = 1_000_000
-# Recursion over a million nodes would need a thousand times this.
+# Recursion over a million nodes would need a stack a thousand times as large.
 STACK = 256 * 1024
 MEMORY_BYTES = 1 << 30
 
 
 def status(field: str) -> int:
-    """A field of this process's status, in bytes."""
+    """A field of /proc/self/status in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
@@ -43,31 +43,31 @@ def chain(library: Library, nodes: int) -> dict[str, Any]:
         times[name] = time.perf_counter() - start
         return result
 
-    def links(start: Any) -> Any:
+    def add_steps(total: Any) -> Any:
         for _ in range(nodes):
-            start = start + step
-        return start
+            total = total + step
+        return total
 
     def drop_last() -> None:
-        del held[-1]
+        del retained[-1]
 
-    held = [timed("record", lambda: links(x))]
-    timed("evaluate", lambda: core.eval(held[0]))
-    value = float(held[0].item())
-    held.append(timed("record again", lambda: links(x)))
+    retained = [timed("record", lambda: add_steps(x))]
+    timed("evaluate", lambda: core.eval(retained[0]))
+    value = float(retained[0].item())
+    retained.append(timed("record again", lambda: add_steps(x)))
     timed("drop unevaluated", drop_last)
-    gradient = core.grad(lambda x: links(x).sum())
-    held.append(timed("differentiate", lambda: gradient(x)))
-    timed("evaluate gradient", lambda: core.eval(held[1]))
-    slope = float(held[1].item())
-    timed("drop", held.clear)
-    # Adding in float32 rounds each time; only the order of magnitude of the sum is certain.
-    right = abs(value - (1 + 1e-6 * nodes)) < 0.1 and slope == 1.0
-    return {"nodes": nodes, "right": right, "seconds": times}
+    gradient = core.grad(lambda x: add_steps(x).sum())
+    retained.append(timed("differentiate", lambda: gradient(x)))
+    timed("evaluate gradient", lambda: core.eval(retained[1]))
+    slope = float(retained[1].item())
+    timed("drop", retained.clear)
+    # The rounding errors of float32 additions accumulate, so the sum is checked only roughly.
+    is_correct = abs(value - (1 + 1e-6 * nodes)) < 0.1 and slope == 1.0
+    return {"nodes": nodes, "right": is_correct, "seconds": times}
 
 
 def on_small_stack(function: Any) -> Any:
-    """The result of a function that runs in a thread with a small stack."""
+    """Call a function in a thread with a small stack and return its result."""
     results: list[Any] = []
     threading.stack_size(STACK)
     thread = threading.Thread(target=lambda: results.append(function()))
@@ -77,7 +77,7 @@ def on_small_stack(function: Any) -> Any:
 
 
 def memory(library: Library, size: int) -> dict[str, Any]:
-    """Peak memory of evaluating a chain on a large array, relative to its input and output."""
+    """Peak memory of an elementwise chain, relative to the bytes of its input and output."""
     core = library.core
     before = status("VmRSS")
     x = core.full((size // 4,), 0.5)
@@ -95,7 +95,7 @@ def memory(library: Library, size: int) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run one of the two and print its result."""
+    """Run one of the benchmarks and print its result."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", choices=["chain", "memory"])
     parser.add_argument("--library", default="umber", choices=["umber", "mlx"])

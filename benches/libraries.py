@@ -1,4 +1,4 @@
-"""The libraries that the benchmarks compare, each behind the few words the programs need."""
+"""A common interface of the libraries that the benchmarks compare."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-# How each library is told the number of threads, before it is imported.
+# Environment variables that set the number of threads; read when a library is imported.
 THREAD_VARIABLES = (
     "UMBER_NUM_THREADS",
     "OMP_NUM_THREADS",
@@ -19,7 +19,7 @@ PACKAGES = {"umber": "umber", "mlx": "mlx", "torch": "torch", "numpy": "numpy"}
 
 
 class Library:
-    """One library: making arrays, waiting for results, reading them back."""
+    """A library: creates arrays, waits for results and converts them to NumPy."""
 
     def __init__(self, name: str, threads: int) -> None:
         """Import the library; `name` is a key of PACKAGES."""
@@ -37,28 +37,28 @@ class Library:
         self.version = version(name)
 
     def array(self, values: np.ndarray) -> Any:
-        """The library's own array with these values."""
+        """An array of the library with these values."""
         if self.name == "torch":
             return self.core.from_numpy(values.copy())
         if self.lazy:
-            made = self.core.array(values)
-            self.core.eval(made)
-            return made
+            result = self.core.array(values)
+            self.core.eval(result)
+            return result
         return values
 
     def wait(self, result: Any) -> Any:
-        """The result, once it is computed."""
+        """Wait until the result is computed, and return it."""
         if self.lazy:
             self.core.eval(result)
         return result
 
     def numpy(self, result: Any) -> np.ndarray:
-        """The values of a result."""
+        """A result as a NumPy array."""
         return result.detach().numpy() if self.name == "torch" else np.asarray(result)
 
 
 def version(name: str) -> str:
-    """The version of an importable package."""
+    """The version of an installed package."""
     from importlib import metadata
 
     try:
@@ -68,5 +68,5 @@ def version(name: str) -> str:
 
 
 def environment(threads: int) -> dict[str, str]:
-    """The environment of a worker that may use `threads` threads."""
+    """The environment variables of a worker that uses `threads` threads."""
     return {**os.environ, **dict.fromkeys(THREAD_VARIABLES, str(threads))}

@@ -1,4 +1,4 @@
-"""What is measured: each program, once for every library that can run it."""
+"""The benchmark programs, and the libraries that can run each."""
 
 from __future__ import annotations
 
@@ -12,27 +12,28 @@ import numpy as np
 import train_step
 from libraries import Library
 
-# A program made ready to run: it does the whole work and returns its result.
+# A prepared program: each call does the complete work and returns the result.
 Run = Callable[[], Any]
 
 ELEMENTS = 10**7
+# Operations in one call of the program `record`.
 RECORDED = 1000
 GELU_SCALE = math.sqrt(2 / math.pi)
 
 
 @dataclass(frozen=True)
 class Program:
-    """A program, what it is held against, and how much slower than that it may be."""
+    """A program, the libraries it is compared with, and upper limits of the time ratios."""
 
     title: str
     build: Callable[[Library], Run]
     libraries: tuple[str, ...]
-    # The most that umber's time may be of each of these libraries'.
+    # The maximum ratio of umber's time to that of each library.
     limits: dict[str, float]
-    # Results must agree with NumPy's function, or with each other where there is none.
+    # Results must agree with the reference, or with each other if there is none.
     reference: Callable[[], np.ndarray] | None = None
     tolerance: float = 1e-5
-    # One call does this many of what the time is reported for.
+    # The number of repetitions in one call; times are reported per repetition.
     per_call: int = 1
 
 
@@ -42,7 +43,7 @@ def numbers(seed: int, *shape: int) -> np.ndarray:
 
 
 def multiply_add(library: Library) -> Run:
-    """x * y + z; for NumPy a copy that moves as many bytes, in as many threads."""
+    """x * y + z; for NumPy, a copy that moves as many bytes with as many threads."""
     if library.name == "numpy":
         return copy_as_many_bytes(library)
     x, y, z = (library.array(numbers(seed, ELEMENTS)) for seed in range(3))
@@ -52,7 +53,7 @@ def multiply_add(library: Library) -> Run:
 
 
 def copy_as_many_bytes(library: Library) -> Run:
-    """Read two arrays' worth and write two: the four that x * y + z reads and writes."""
+    """Copy two arrays: four arrays of memory traffic, as many as x * y + z reads and writes."""
     source = numbers(0, 2 * ELEMENTS)
     target = np.zeros_like(source)
     pool = ThreadPoolExecutor(library.threads)
@@ -72,7 +73,7 @@ def copy_as_many_bytes(library: Library) -> Run:
 
 
 def gelu(library: Library) -> Run:
-    """The gelu chain, written out."""
+    """The GELU approximation by tanh, as elementwise operations."""
     x = library.array(numbers(0, ELEMENTS))
     tanh = library.core.tanh
 
@@ -84,13 +85,13 @@ def gelu(library: Library) -> Run:
 
 
 def gelu_reference() -> np.ndarray:
-    """The gelu chain in float64."""
+    """The result of `gelu` in float64."""
     x = numbers(0, ELEMENTS).astype(np.float64)
     return 0.5 * x * (1 + np.tanh(GELU_SCALE * (x + 0.044715 * x**3)))
 
 
 def record(library: Library) -> Run:
-    """Record additions and throw them away."""
+    """Record additions without evaluating them."""
     x, y = (library.array(numbers(seed, 1)) for seed in range(2))
 
     def run() -> Any:
@@ -108,12 +109,12 @@ def evaluate_one(library: Library) -> Run:
 
 
 def add_reference() -> np.ndarray:
-    """The sum that both small programs make."""
+    """The result of `record` and `evaluate_one`."""
     return numbers(0, 1) + numbers(1, 1)
 
 
 def matmul(library: Library) -> Run:
-    """A matrix product."""
+    """A matrix product of 1024 × 1024 matrices."""
     a, b = (library.array(numbers(seed, 1024, 1024)) for seed in range(2))
     return lambda: library.wait(a @ b)
 
@@ -124,7 +125,7 @@ def matmul_reference() -> np.ndarray:
 
 
 def attention(queries: int, keys: int, mask: str | None) -> Callable[[Library], Run]:
-    """8 heads of 64 features."""
+    """Scaled dot-product attention with 8 heads of 64 features."""
 
     def build(library: Library) -> Run:
         shapes = ((1, 8, queries, 64), (1, 8, keys, 64), (1, 8, keys, 64))
@@ -195,7 +196,7 @@ PROGRAMS = {
         train_step.build,
         ("umber", "mlx", "torch", "torch:1"),
         {"torch": 1.0, "torch:1": 1.0},
-        # Dropout differs; without it, below, the losses must agree.
+        # Dropout masks differ between the libraries; without dropout (below) losses must agree.
         tolerance=0.1,
     ),
     "train_step_without_dropout": Program(

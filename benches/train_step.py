@@ -1,10 +1,10 @@
-"""The training step of the digits example in umber (or MLX) and in PyTorch, from the same weights.
+"""The training step of the digits example in umber (or MLX) and in PyTorch, from equal weights.
 
-As in the example: a minibatch is gathered by index, two hidden layers with dropout, cross-entropy,
-Adam with a rate that falls along a cosine, and a running sum of the loss. Without dropout the
-losses of all libraries agree, which is how versus.py checks that they do the same work.
+As in the example, a step gathers a minibatch by index and computes two hidden layers with dropout,
+cross-entropy, Adam with cosine decay of the learning rate, and a running sum of the loss. Without
+dropout the losses of all libraries agree; versus.py uses this to check that they do the same work.
 
-Run as a program it trains for some steps and prints the losses: `train_step.py torch --steps 5`.
+As a program, it trains for some steps and prints the losses: `train_step.py torch --steps 5`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from libraries import PACKAGES, Library
 
-# The example's sizes and settings.
+# The sizes and settings of the digits example.
 LAYERS = (64, 128, 128, 10)
 DIGITS = 1438
 BATCH = 32
@@ -27,31 +27,31 @@ STEPS = 30 * 45
 
 
 def weights() -> list[tuple[np.ndarray, np.ndarray]]:
-    """The same starting point for everybody."""
+    """The initial weights and biases, the same for all libraries."""
     generator = np.random.default_rng(0)
-    made = []
+    layers = []
     for inputs, outputs in itertools.pairwise(LAYERS):
         bound = inputs**-0.5
         weight = generator.uniform(-bound, bound, (outputs, inputs)).astype(np.float32)
-        made.append((weight, np.zeros(outputs, np.float32)))
-    return made
+        layers.append((weight, np.zeros(outputs, np.float32)))
+    return layers
 
 
 def data() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Pictures, labels and an order to take them in."""
+    """Random images and labels, and a permutation of the samples."""
     generator = np.random.default_rng(1)
-    pictures = generator.uniform(0, 1, (DIGITS, LAYERS[0])).astype(np.float32)
+    images = generator.uniform(0, 1, (DIGITS, LAYERS[0])).astype(np.float32)
     labels = generator.integers(0, LAYERS[-1], DIGITS).astype(np.int32)
-    return pictures, labels, generator.permutation(DIGITS).astype(np.int32)
+    return images, labels, generator.permutation(DIGITS).astype(np.int32)
 
 
 def starts() -> itertools.cycle:
-    """Where the minibatches begin, epoch after epoch."""
+    """The start indices of the minibatches, repeated for each epoch."""
     return itertools.cycle(range(0, DIGITS - BATCH + 1, BATCH))
 
 
 def lazy_step(library: Library, dropout: float) -> Callable[[], Any]:
-    """The step with MLX's API, which umber shares."""
+    """The training step in MLX's API, which umber shares."""
     core, nn, optimizers = library.core, library.nn, library.optimizers
     layers = []
     for weight, bias in weights():
@@ -60,21 +60,21 @@ def lazy_step(library: Library, dropout: float) -> Callable[[], Any]:
         layers += [layer, nn.ReLU(), *([nn.Dropout(dropout)] if dropout else [])]
     model = nn.Sequential(*layers[: -2 if dropout else -1])
     optimizer = optimizers.Adam(optimizers.cosine_decay(RATE, STEPS), bias_correction=True)
-    pictures, labels, order = (core.array(values) for values in data())
+    images, labels, order = (core.array(values) for values in data())
     total = core.array(0.0)
-    start_of = starts()
+    batch_starts = starts()
 
-    def loss(pictures: Any, labels: Any) -> Any:
-        return nn.losses.cross_entropy(model(pictures), labels, reduction="mean")
+    def loss(images: Any, labels: Any) -> Any:
+        return nn.losses.cross_entropy(model(images), labels, reduction="mean")
 
     loss_and_gradients = nn.value_and_grad(model, loss)
-    core.eval(model.parameters(), pictures, labels, order, total)
+    core.eval(model.parameters(), images, labels, order, total)
 
     def step() -> Any:
         nonlocal total
-        start = next(start_of)
+        start = next(batch_starts)
         batch = order[start : start + BATCH]
-        value, gradients = loss_and_gradients(pictures[batch], labels[batch])
+        value, gradients = loss_and_gradients(images[batch], labels[batch])
         optimizer.update(model, gradients)
         total = total + value * batch.size
         core.eval(model.state, optimizer.state, total)
@@ -84,7 +84,7 @@ def lazy_step(library: Library, dropout: float) -> Callable[[], Any]:
 
 
 def torch_step(library: Library, dropout: float) -> Callable[[], Any]:
-    """The step in PyTorch, as its tutorials write it."""
+    """The training step in PyTorch, as in its tutorials."""
     torch = library.core
     layers = []
     for weight, bias in weights():
@@ -94,17 +94,17 @@ def torch_step(library: Library, dropout: float) -> Callable[[], Any]:
     model = torch.nn.Sequential(*layers[: -2 if dropout else -1])
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, STEPS)
-    pictures, labels, order = (torch.from_numpy(values).clone() for values in data())
+    images, labels, order = (torch.from_numpy(values).clone() for values in data())
     labels, order = labels.long(), order.long()
     total = torch.zeros(())
-    start_of = starts()
+    batch_starts = starts()
 
     def step() -> Any:
         nonlocal total
-        start = next(start_of)
+        start = next(batch_starts)
         batch = order[start : start + BATCH]
         optimizer.zero_grad(set_to_none=True)
-        value = torch.nn.functional.cross_entropy(model(pictures[batch]), labels[batch])
+        value = torch.nn.functional.cross_entropy(model(images[batch]), labels[batch])
         value.backward()
         optimizer.step()
         schedule.step()
@@ -115,13 +115,13 @@ def torch_step(library: Library, dropout: float) -> Callable[[], Any]:
 
 
 def build(library: Library, dropout: float = DROPOUT) -> Callable[[], Any]:
-    """A function that makes one training step and returns its loss."""
+    """A function that runs one training step and returns its loss."""
     make = torch_step if library.name == "torch" else lazy_step
     return make(library, dropout)
 
 
 def build_without_dropout(library: Library) -> Callable[[], Any]:
-    """The same, with nothing random."""
+    """The training step without dropout, which is deterministic."""
     return build(library, dropout=0.0)
 
 

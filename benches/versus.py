@@ -1,10 +1,10 @@
-"""Time umber against its peers in one run and print ratios.
+"""Measures umber and its peers in one run and prints ratios of times.
 
-Every library runs in a process of its own. Results are compared before anything is timed. Then the
-libraries are sampled in turn, each round starting with another one, while the processes of the
-others are stopped, so that their spinning threads cost nobody anything. `torch:1` is PyTorch with
-one thread: small work is faster that way, and umber is held against the faster one. A time is the
-median over the rounds; a ratio is umber's time over the peer's, so that less is better for umber.
+Every library runs in its own process. Results are compared before anything is timed. Then the
+libraries are timed in turn, and each round starts with a different one; the processes of the others
+are stopped meanwhile, because their spinning threads would use the CPU. `torch:1` is PyTorch with
+one thread, which is faster for small programs; umber is compared with the faster one. A time is the
+median over the rounds; a ratio is umber's time over the peer's, so lower is better for umber.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from worker import sketch
 
 HERE = Path(__file__).resolve().parent
 
-# The programs of large.py.
+# The benchmarks of large.py.
 LARGE = ("chain", "memory")
 
 
 class Peer:
-    """A worker process; it is stopped whenever it has nothing to do."""
+    """A worker process, which is stopped (SIGSTOP) between requests."""
 
     def __init__(self, name: str, python: str, threads: int) -> None:
         """Start the worker and wait until its library is imported."""
-        library, _, own_threads = name.partition(":")
-        threads = int(own_threads or threads)
+        library, _, thread_suffix = name.partition(":")
+        threads = int(thread_suffix or threads)
         self.process = subprocess.Popen(
             [python, str(HERE / "worker.py"), library, str(threads)],
             stdin=subprocess.PIPE,
@@ -47,28 +47,28 @@ class Peer:
             text=True,
             env=environment(threads),
         )
-        self.about = self.read()
-        if "missing" not in self.about:
+        self.info = self.read()
+        if "missing" not in self.info:
             os.kill(self.process.pid, signal.SIGSTOP)
 
     def read(self) -> dict[str, Any]:
-        """The next answer."""
+        """Read the next response."""
         line = self.process.stdout.readline()
         if not line:
             return {"error": f"the process ended with status {self.process.wait()}"}
         return json.loads(line)
 
     def ask(self, method: str, *arguments: Any) -> dict[str, Any]:
-        """Let the worker run for one request."""
+        """Send a request to the worker and return its response."""
         if self.process.poll() is not None:
             return {"error": f"the process ended with status {self.process.returncode}"}
         os.kill(self.process.pid, signal.SIGCONT)
         self.process.stdin.write(json.dumps([method, arguments]) + "\n")
         self.process.stdin.flush()
-        answer = self.read()
+        response = self.read()
         if self.process.poll() is None:
             os.kill(self.process.pid, signal.SIGSTOP)
-        return answer
+        return response
 
     def close(self) -> None:
         """End the worker."""
@@ -76,8 +76,8 @@ class Peer:
         self.process.wait()
 
 
-def agreeing(program: Program, sketches: dict[str, list[float]]) -> dict[str, bool]:
-    """Which results agree with the reference, or with the first library's where there is none."""
+def compare_results(program: Program, sketches: dict[str, list[float]]) -> dict[str, bool]:
+    """Whether each result agrees with the reference, if any, or with the first library's."""
     if not sketches:
         return {}
     if program.reference is not None:
@@ -92,62 +92,66 @@ def agreeing(program: Program, sketches: dict[str, list[float]]) -> dict[str, bo
 
 
 def measure(key: str, peers: dict[str, Peer], rounds: int) -> dict[str, Any]:
-    """Times of a program by library, and remarks on libraries that were left out."""
+    """Times of a program by library, and remarks on libraries that were skipped."""
     program = PROGRAMS[key]
     remarks, calls, sketches = {}, {}, {}
     for name in program.libraries:
         if name not in peers:
             continue
-        checked = not (key == "multiply_add" and name == "numpy")
-        answer = peers[name].ask("prepare", key, checked)
-        if "error" in answer:
-            remarks[name] = answer["error"]
+        is_checked = not (key == "multiply_add" and name == "numpy")
+        response = peers[name].ask("prepare", key, is_checked)
+        if "error" in response:
+            remarks[name] = response["error"]
             continue
-        calls[name] = answer["calls"]
-        if checked:
-            sketches[name] = answer["sketch"]
-    for name, right in agreeing(program, sketches).items():
-        if not right:
+        calls[name] = response["calls"]
+        if is_checked:
+            sketches[name] = response["sketch"]
+    for name, is_correct in compare_results(program, sketches).items():
+        if not is_correct:
             remarks[name] = "wrong result"
             del calls[name]
     times: dict[str, list[float]] = {name: [] for name in calls}
-    for turn in range(rounds):
+    for round_index in range(rounds):
         order = list(calls)
-        for name in order[turn % len(order) :] + order[: turn % len(order)] if order else []:
-            answer = peers[name].ask("sample", calls[name])
-            if "error" in answer:
-                remarks[name] = answer["error"]
+        for name in (
+            order[round_index % len(order) :] + order[: round_index % len(order)] if order else []
+        ):
+            response = peers[name].ask("sample", calls[name])
+            if "error" in response:
+                remarks[name] = response["error"]
             else:
-                times[name].append(answer["seconds"] / program.per_call)
-    medians = {name: statistics.median(each) for name, each in times.items() if each}
+                times[name].append(response["seconds"] / program.per_call)
+    medians = {name: statistics.median(samples) for name, samples in times.items() if samples}
     return {"title": program.title, "seconds": medians, "remarks": remarks, "samples": times}
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that suits it."""
+    """A time with a suitable unit."""
     for unit, scale in (("s", 1), ("ms", 1e3), ("µs", 1e6)):
         if seconds * scale >= 1:
             return f"{seconds * scale:.3g} {unit}"
     return f"{seconds * 1e9:.3g} ns"
 
 
-def spread(samples: list[float]) -> float:
-    """Half the distance between the quartiles, relative to the median."""
+def relative_spread(samples: list[float]) -> float:
+    """Half the interquartile range, relative to the median."""
     if len(samples) < 4:
         return 0.0
-    low, middle, high = statistics.quantiles(samples, n=4)
-    return (high - low) / 2 / middle
+    low, median, high = statistics.quantiles(samples, n=4)
+    return (high - low) / 2 / median
 
 
 def lines_of(key: str, result: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The lines of the table for a program, and the limits it missed."""
+    """The output lines of a program, and the limits it missed."""
     lines, missed = [result["title"]], []
-    own = result["seconds"].get("umber")
+    umber_time = result["seconds"].get("umber")
     for name, seconds in result["seconds"].items():
-        text = f"    {name:8} {duration(seconds):>9} ±{spread(result['samples'][name]):4.0%}"
+        text = (
+            f"    {name:8} {duration(seconds):>9} ±{relative_spread(result['samples'][name]):4.0%}"
+        )
         limit = PROGRAMS[key].limits.get(name)
-        if own is not None and name != "umber":
-            ratio = own / seconds
+        if umber_time is not None and name != "umber":
+            ratio = umber_time / seconds
             text += f"   umber/{name} = {ratio:.3g}"
             if limit is not None:
                 verdict = "ok" if ratio <= limit else "MISSED"
@@ -163,22 +167,22 @@ def lines_of(key: str, result: dict[str, Any]) -> tuple[list[str], list[str]]:
 
 
 def large(program: str, python: str, threads: int) -> dict[str, Any]:
-    """The result of one of the programs of large.py."""
-    done = subprocess.run(
+    """Run a benchmark of large.py and return its result."""
+    process = subprocess.run(
         [python, str(HERE / "large.py"), program],
         capture_output=True,
         text=True,
         env=environment(threads),
         check=False,
     )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [""])[-1]
-        return {"error": f"status {done.returncode}: {last}"}
-    return json.loads(done.stdout.splitlines()[-1])
+    if process.returncode:
+        last_line = (process.stderr.strip().splitlines() or [""])[-1]
+        return {"error": f"status {process.returncode}: {last_line}"}
+    return json.loads(process.stdout.splitlines()[-1])
 
 
 def large_lines(results: dict[str, dict[str, Any]]) -> tuple[list[str], list[str]]:
-    """The lines of the table for the programs of large.py, and the limits they missed."""
+    """The output lines of the benchmarks of large.py, and the limits they missed."""
     lines, missed = [], []
     for program, result in results.items():
         if "error" in result or not result["right"]:
@@ -186,7 +190,7 @@ def large_lines(results: dict[str, dict[str, Any]]) -> tuple[list[str], list[str
             missed.append(lines[-1])
         elif program == "chain":
             lines.append(f"chain of {result['nodes']} nodes, stack of 256 KiB")
-            lines += [f"    {step:18} {duration(each)}" for step, each in result["seconds"].items()]
+            lines += [f"    {step:18} {duration(time)}" for step, time in result["seconds"].items()]
         else:
             ratio = result["peak over input and output"]
             verdict = "ok" if ratio <= 1.05 else "MISSED"
@@ -198,7 +202,7 @@ def large_lines(results: dict[str, dict[str, Any]]) -> tuple[list[str], list[str
 
 
 def parse() -> argparse.Namespace:
-    """The options."""
+    """Parse the command-line options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--programs", default="", metavar="RE", help="only programs that match")
     parser.add_argument(
@@ -233,22 +237,22 @@ def parse() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Measure and print."""
+    """Run the benchmarks and print the results."""
     options = parse()
     peers: dict[str, Peer] = {}
     for name in options.libraries.split(","):
         python = sys.executable if name in ("umber", "numpy") else options.peers
         peer = Peer(name, python, options.threads)
-        if "version" in peer.about:
+        if "version" in peer.info:
             peers[name] = peer
-            print(f"{name} {peer.about['version']}")
+            print(f"{name} {peer.info['version']}")
         else:
-            print(f"{name}: left out ({peer.about.get('missing') or peer.about['error']})")
+            print(f"{name}: left out ({peer.info.get('missing') or peer.info['error']})")
     print(f"{options.threads} threads, load {os.getloadavg()[0]:.1f} at the start\n")
-    wanted = re.compile(options.programs)
+    pattern = re.compile(options.programs)
     missed, record = [], {}
     try:
-        for key in filter(wanted.search, PROGRAMS):
+        for key in filter(pattern.search, PROGRAMS):
             record[key] = measure(key, peers, options.rounds)
             lines, failures = lines_of(key, record[key])
             missed += failures
@@ -259,7 +263,7 @@ def main() -> int:
     if "umber" in peers:
         results = {
             program: large(program, sys.executable, options.threads)
-            for program in filter(wanted.search, LARGE)
+            for program in filter(pattern.search, LARGE)
         }
         lines, failures = large_lines(results)
         missed += failures

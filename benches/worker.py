@@ -1,6 +1,6 @@
-"""The process of one library: makes programs ready and times them as versus.py asks.
+"""The worker process of a library, which prepares and times programs on request of versus.py.
 
-Requests and answers are lines of JSON on standard input and output.
+Requests and responses are lines of JSON on standard input and output.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ import numpy as np
 from libraries import Library
 from programs import PROGRAMS
 
-# Enough calls for one sample to last about this long, in seconds.
-SAMPLE = 0.03
-SKETCH = 4096
+# The duration of one sample in seconds, which determines its number of calls.
+SAMPLE_SECONDS = 0.03
+SKETCH_SIZE = 4096
 
 
 def sketch(values: np.ndarray) -> list[float]:
-    """Evenly spread elements of a result and its mean: enough to tell right from wrong."""
+    """Evenly spaced elements of a result and its mean, which suffice to detect wrong results."""
     flat = np.asarray(values, np.float64).ravel()
-    return [*flat[:: max(1, flat.size // SKETCH)], flat.mean()]
+    return [*flat[:: max(1, flat.size // SKETCH_SIZE)], flat.mean()]
 
 
 class Worker:
-    """Answers requests; a request names a method and its arguments."""
+    """Handles requests, which consist of a method name and its arguments."""
 
     def __init__(self, name: str, threads: int) -> None:
         """Import the library."""
@@ -36,20 +36,23 @@ class Worker:
         self.run: Any = None
 
     def prepare(self, program: str, check: bool) -> dict[str, Any]:
-        """Make a program ready, return a sketch of its result and the calls a sample needs."""
+        """Prepare a program; returns a sketch of its result and the number of calls per sample."""
         self.run = None
         gc.collect()
         self.run = PROGRAMS[program].build(self.library)
         result = self.run()
-        answer = sketch(self.library.numpy(result)) if check else []
-        calls, spent = 1, 0.0
-        while spent < SAMPLE and calls < 10**6:
+        result_sketch = sketch(self.library.numpy(result)) if check else []
+        calls, elapsed = 1, 0.0
+        while elapsed < SAMPLE_SECONDS and calls < 10**6:
             calls *= 2
-            spent = self.sample(calls)["seconds"] * calls
-        return {"sketch": answer, "calls": max(1, round(calls * SAMPLE / max(spent, SAMPLE)))}
+            elapsed = self.sample(calls)["seconds"] * calls
+        return {
+            "sketch": result_sketch,
+            "calls": max(1, round(calls * SAMPLE_SECONDS / max(elapsed, SAMPLE_SECONDS))),
+        }
 
     def sample(self, calls: int) -> dict[str, float]:
-        """The time of one call, as the mean of many after one that warms up."""
+        """The mean time of a call, after a warm-up call."""
         run = self.run
         run()
         gc.collect()
@@ -63,25 +66,25 @@ class Worker:
 
 
 def main() -> None:
-    """Serve until standard input closes."""
-    answers = os.fdopen(os.dup(1), "w", buffering=1)
-    os.dup2(2, 1)  # what a library prints must not get among the answers
+    """Handle requests until standard input is closed."""
+    responses = os.fdopen(os.dup(1), "w", buffering=1)
+    os.dup2(2, 1)  # output that a library prints must not mix with the responses
 
-    def answer(value: dict[str, Any]) -> None:
-        answers.write(json.dumps(value) + "\n")
+    def respond(value: dict[str, Any]) -> None:
+        responses.write(json.dumps(value) + "\n")
 
     try:
         worker = Worker(sys.argv[1], int(sys.argv[2]))
     except ImportError as error:
-        answer({"missing": str(error)})
+        respond({"missing": str(error)})
         return
-    answer({"version": worker.library.version})
+    respond({"version": worker.library.version})
     for line in sys.stdin:
         method, arguments = json.loads(line)
         try:
-            answer(getattr(worker, method)(*arguments))
+            respond(getattr(worker, method)(*arguments))
         except Exception as error:
-            answer({"error": f"{type(error).__name__}: {error}"})
+            respond({"error": f"{type(error).__name__}: {error}"})
 
 
 if __name__ == "__main__":

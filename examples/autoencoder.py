@@ -1,10 +1,10 @@
-"""Trains a variational autoencoder on the digits of scikit-learn and draws digits of its own.
+"""Trains a variational autoencoder on scikit-learn's digits and samples new digits from it.
 
     python examples/autoencoder.py
 
-Kingma and Welling, "Auto-Encoding Variational Bayes", 2014: an encoder gives for each image x the
-normal distribution q(z|x) of its code z, a decoder the probability p(x|z) of each pixel, and both
-are trained to make E[log p(x|z)] - KL(q(z|x) ‖ N(0, 1)) large. Writes `autoencoder.png`.
+Kingma and Welling, "Auto-Encoding Variational Bayes", 2014: an encoder maps each image x to the
+normal distribution q(z|x) of its code z, a decoder maps z to the probability p(x|z) of each pixel,
+and both are trained to maximize E[log p(x|z)] - KL(q(z|x) ‖ N(0, 1)). Writes `autoencoder.png`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def parse_options() -> argparse.Namespace:
 
 
 class Autoencoder(nn.Module):
-    """An encoder to the mean and the logarithm of the variance of codes, and a decoder."""
+    """An encoder, which returns the mean and log-variance of codes, and a decoder."""
 
     def __init__(self, hidden: int, code: int) -> None:
         super().__init__()
@@ -48,28 +48,28 @@ class Autoencoder(nn.Module):
         self.decoder = nn.Sequential(nn.Linear(code, hidden), nn.SiLU(), nn.Linear(hidden, PIXELS))
 
     def encode(self, x: mx.array) -> tuple[mx.array, mx.array]:
-        """The mean and the logarithm of the variance of q(z|x)."""
+        """The mean and the log-variance of q(z|x)."""
         mean, log_variance = mx.split(self.encoder(x), 2, axis=-1)
         return mean, log_variance
 
     def decode(self, z: mx.array) -> mx.array:
-        """The logits of p(x|z), pixel by pixel."""
+        """The logits of p(x|z) of each pixel."""
         logits: mx.array = self.decoder(z)
         return logits
 
     def __call__(self, x: mx.array) -> tuple[mx.array, mx.array, mx.array]:
         mean, log_variance = self.encode(x)
-        # A draw of q(z|x) through which gradients flow to its mean and variance.
+        # A sample of q(z|x), reparameterized so that gradients flow to its mean and variance.
         z = mean + mx.exp(log_variance / 2) * mx.random.normal(mean.shape)
         return self.decode(z), mean, log_variance
 
     def sample(self, count: int) -> mx.array:
-        """Images of random codes, (count, 64)."""
+        """Images decoded from random codes, (count, 64)."""
         return mx.sigmoid(self.decode(mx.random.normal((count, self.code))))
 
 
 def negative_bound(model: Autoencoder, x: mx.array) -> mx.array:
-    """KL(q(z|x) ‖ N(0, 1)) - E[log p(x|z)], the mean over the images."""
+    """KL(q(z|x) ‖ N(0, 1)) - E[log p(x|z)], averaged over the images."""
     logits, mean, log_variance = model(x)
     reconstruction = nn.losses.binary_cross_entropy(logits, x, reduction="none").sum(axis=-1)
     divergence = -0.5 * mx.sum(1 + log_variance - mean**2 - mx.exp(log_variance), axis=-1)
@@ -77,7 +77,7 @@ def negative_bound(model: Autoencoder, x: mx.array) -> mx.array:
 
 
 def draw(file: Path, model: Autoencoder, losses: list[float], digits: Digits) -> None:
-    """The bound of each step, digits of the test beside what comes back, and new digits."""
+    """Plot the bound of each step, test digits with their reconstructions, and samples."""
     from common.drawing import draw_images, draw_losses
     from matplotlib.figure import Figure
 

@@ -3,7 +3,7 @@
     python examples/convolutional_digits.py
     python examples/convolutional_digits.py --weights out/convolutional_digits.safetensors
 
-Each training step sees the digits moved by up to a pixel, which is what a convolution is for.
+Each training step shifts the digits by up to one pixel at random, as data augmentation.
 Writes `convolutional_digits.safetensors` and `convolutional_digits.png`, both or none.
 """
 
@@ -19,7 +19,7 @@ from common.digits import (
     SIDE,
     Digits,
     accuracy,
-    draw_misread,
+    draw_misclassified,
     predictions,
     read_digits,
     save_weights,
@@ -46,7 +46,7 @@ def parse_options() -> argparse.Namespace:
 
 
 class ConvolutionalNetwork(nn.Module):
-    """Two convolutions and poolings, 8 × 8 → 4 × 4 → 2 × 2, and a linear map to the classes."""
+    """Two convolutions with pooling, 8 × 8 → 4 × 4 → 2 × 2, and a linear layer to the classes."""
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -65,8 +65,8 @@ class ConvolutionalNetwork(nn.Module):
         return self.linear(self.dropout(x.flatten(1)))
 
 
-def moved(images: mx.array) -> mx.array:
-    """The images, each moved by -1, 0 or 1 pixels along both axes."""
+def shifted(images: mx.array) -> mx.array:
+    """The images, each shifted by -1, 0 or 1 pixels along both axes."""
     count = images.shape[0]
     padded = mx.pad(images.reshape(count, SIDE, SIDE), [(0, 0), (1, 1), (1, 1)])
     rows = mx.random.randint(0, 3, (count, 1, 1)) + mx.arange(SIDE)[:, None]
@@ -75,10 +75,10 @@ def moved(images: mx.array) -> mx.array:
 
 
 def train(model: ConvolutionalNetwork, digits: Digits, options: argparse.Namespace) -> list[float]:
-    """AdamW on the cross-entropy of minibatches, its rate falling to 0."""
+    """Minimize the cross-entropy of minibatches with AdamW; the learning rate decays to 0."""
 
     def loss_fn(images: mx.array, labels: mx.array) -> mx.array:
-        return nn.losses.cross_entropy(model(moved(images)), labels, reduction="mean")
+        return nn.losses.cross_entropy(model(shifted(images)), labels, reduction="mean")
 
     batches: Iterator[tuple[mx.array, ...]] = minibatches(
         options.batch_size, digits.images[digits.train], digits.labels[digits.train]
@@ -88,7 +88,7 @@ def train(model: ConvolutionalNetwork, digits: Digits, options: argparse.Namespa
 
 
 def draw(file: Path, model: nn.Module, losses: list[float], digits: Digits) -> None:
-    """The loss of each step, and digits of the test set that were misread."""
+    """Plot the loss of each step and misclassified digits of the test set."""
     from common.drawing import draw_losses, side_by_side
     from matplotlib.figure import Figure
 
@@ -97,7 +97,7 @@ def draw(file: Path, model: nn.Module, losses: list[float], digits: Digits) -> N
     axes = left.subplots()
     axes.set_yscale("log")
     draw_losses(axes, losses)
-    draw_misread(right, digits, predictions(model, digits))
+    draw_misclassified(right, digits, predictions(model, digits))
     figure.savefig(file, dpi=120)
 
 

@@ -3,7 +3,7 @@
     python examples/digits.py                                  train, save, draw
     python examples/digits.py --weights out/digits.safetensors only evaluate
 
-The digits are taken from NumPy's memory without a copy, a fifth of them is held out for the test.
+The digits are used in NumPy's memory, without a copy. A fifth of them is held out for testing.
 Training writes `digits.safetensors` and `digits.png` to the output folder, both or none.
 """
 
@@ -20,7 +20,7 @@ from common.digits import (
     PIXELS,
     Digits,
     accuracy,
-    draw_misread,
+    draw_misclassified,
     predictions,
     read_digits,
     save_weights,
@@ -48,7 +48,7 @@ def parse_options() -> argparse.Namespace:
 
 
 class Epoch(NamedTuple):
-    """What an epoch came to."""
+    """The results of an epoch."""
 
     loss: float
     accuracy: float
@@ -67,7 +67,10 @@ def network(hidden: int) -> nn.Module:
 
 
 def train(model: nn.Module, digits: Digits, options: argparse.Namespace) -> list[Epoch]:
-    """Adam on the cross-entropy of minibatches, its rate falling to 0; prints a line an epoch."""
+    """Minimize the cross-entropy of minibatches with Adam; the learning rate decays to 0.
+
+    Prints one line per epoch.
+    """
 
     def loss_fn(images: mx.array, labels: mx.array) -> mx.array:
         return nn.losses.cross_entropy(model(images), labels, reduction="mean")
@@ -103,7 +106,7 @@ def train(model: nn.Module, digits: Digits, options: argparse.Namespace) -> list
 
 
 def draw(file: Path, model: nn.Module, history: list[Epoch], digits: Digits) -> None:
-    """The loss of each epoch, and digits of the test set that were misread."""
+    """Plot the loss of each epoch and misclassified digits of the test set."""
     from common.drawing import side_by_side
     from matplotlib.figure import Figure
 
@@ -115,7 +118,7 @@ def draw(file: Path, model: nn.Module, history: list[Epoch], digits: Digits) -> 
     axes.semilogy(epochs, [1 - epoch.accuracy for epoch in history], label="test error")
     axes.set_xlabel("epoch")
     axes.legend()
-    draw_misread(right, digits, predictions(model, digits))
+    draw_misclassified(right, digits, predictions(model, digits))
     figure.savefig(file, dpi=120)
 
 

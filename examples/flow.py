@@ -1,11 +1,11 @@
-"""Trains a normalising flow to draw points of two moons.
+"""Trains a normalising flow on points of two moons and samples from it.
 
     python examples/flow.py
 
-Dinh, Sohl-Dickstein and Bengio, "Density Estimation Using Real NVP", 2017: an invertible map f of
-points x to points z = f(x), made of couplings, each of which moves one coordinate depending on the
+Dinh, Sohl-Dickstein and Bengio, "Density Estimation Using Real NVP", 2017: an invertible map
+z = f(x), composed of coupling layers, each of which transforms one coordinate depending on the
 other. With z normally distributed, log p(x) = log N(f(x); 0, 1) + log |det ∂f/∂x|, which training
-makes large; drawing is the inverse of f at a normally distributed z. Writes `flow.png`.
+maximizes. A sample is the inverse of f at a normally distributed z. Writes `flow.png`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from umber import nn, optimizers
 FIGURE_FILE = "flow.png"
 TEST_POINTS = 5000
 DRAWN_POINTS = 2000
-# Of the figure: the plane that is shown, and how finely the density is drawn.
+# The x and y range of the figure, and the resolution of the density plot.
 CORNERS = (-1.8, 2.8, -1.5, 2.0)
 GRID = 120
 
@@ -44,7 +44,7 @@ def parse_options() -> argparse.Namespace:
 
 
 def two_moons(count: int, noise: float) -> mx.array:
-    """Points near two half circles of radius 1, one upside down in the other; (count, 2)."""
+    """Noisy points of two interleaved half circles of radius 1, (count, 2)."""
     angle = math.pi * mx.random.uniform(shape=(count,))
     upper = mx.random.bernoulli(shape=(count,))
     x = mx.where(upper, mx.cos(angle), 1 - mx.cos(angle))
@@ -53,12 +53,12 @@ def two_moons(count: int, noise: float) -> mx.array:
 
 
 class Coupling(nn.Module):
-    """x_i ↦ exp(s(x_j)) x_i + t(x_j) for one coordinate i, the other one, j, staying as it is."""
+    """x_i ↦ exp(s(x_j)) x_i + t(x_j) for one coordinate i; the other, j, is unchanged."""
 
     def __init__(self, coordinate: int, hidden: int) -> None:
         super().__init__()
         last = nn.Linear(hidden, 2)
-        # All zeros, so that the flow begins as the identity.
+        # Zeros make the initial flow the identity.
         last.apply(nn.init.constant(0.0))
         self.network = nn.Sequential(
             nn.Linear(1, hidden), nn.SiLU(), nn.Linear(hidden, hidden), nn.SiLU(), last
@@ -67,27 +67,27 @@ class Coupling(nn.Module):
 
     def scale_and_shift(self, other: mx.array) -> tuple[mx.array, mx.array]:
         s, t = mx.split(self.network(other), 2, axis=-1)
-        # Bounded, so that no step can make the map's inverse overflow.
+        # Bounded so that the inverse cannot overflow.
         return 2 * mx.tanh(s), t
 
-    def halves(self, x: mx.array) -> tuple[mx.array, mx.array]:
-        """The coordinate that moves and the other."""
+    def split(self, x: mx.array) -> tuple[mx.array, mx.array]:
+        """The coordinate that the layer transforms, and the other."""
         first, second = mx.split(x, 2, axis=-1)
         return (first, second) if self.coordinate == 0 else (second, first)
 
-    def joined(self, moving: mx.array, other: mx.array) -> mx.array:
-        return mx.concatenate([moving, other] if self.coordinate == 0 else [other, moving], axis=-1)
+    def merge(self, active: mx.array, other: mx.array) -> mx.array:
+        return mx.concatenate([active, other] if self.coordinate == 0 else [other, active], axis=-1)
 
     def __call__(self, x: mx.array) -> tuple[mx.array, mx.array]:
-        """The points moved, and log |det| of the map's derivative at each."""
-        moving, other = self.halves(x)
+        """The transformed points, and log |det| of the map's Jacobian at each."""
+        active, other = self.split(x)
         s, t = self.scale_and_shift(other)
-        return self.joined(mx.exp(s) * moving + t, other), s.squeeze(-1)
+        return self.merge(mx.exp(s) * active + t, other), s.squeeze(-1)
 
     def inverse(self, z: mx.array) -> mx.array:
-        moving, other = self.halves(z)
+        active, other = self.split(z)
         s, t = self.scale_and_shift(other)
-        return self.joined((moving - t) * mx.exp(-s), other)
+        return self.merge((active - t) * mx.exp(-s), other)
 
 
 class Flow(nn.Module):
@@ -95,14 +95,14 @@ class Flow(nn.Module):
 
     def __init__(self, couplings: int, hidden: int) -> None:
         super().__init__()
-        self.couplings = [Coupling(number % 2, hidden) for number in range(couplings)]
+        self.couplings = [Coupling(i % 2, hidden) for i in range(couplings)]
 
     def log_density(self, x: mx.array) -> mx.array:
         """log p(x) of points (..., 2)."""
         log_determinant = mx.zeros(x.shape[:-1])
         for coupling in self.couplings:
-            x, change = coupling(x)
-            log_determinant = log_determinant + change
+            x, log_scale = coupling(x)
+            log_determinant = log_determinant + log_scale
         log_normal = -0.5 * mx.sum(x**2, axis=-1) - math.log(2 * math.pi)
         return log_normal + log_determinant
 
@@ -114,8 +114,8 @@ class Flow(nn.Module):
         return x
 
 
-def mass(flow: Flow) -> float:
-    """The integral of the density over a wide square, which should be 1."""
+def density_integral(flow: Flow) -> float:
+    """The integral of the density over [-4, 4]², which should be close to 1."""
     ticks = mx.linspace(-4, 4, 200)
     x, y = mx.meshgrid(ticks, ticks)
     cell = (ticks[1] - ticks[0]) ** 2
@@ -123,7 +123,7 @@ def mass(flow: Flow) -> float:
 
 
 def draw(file: Path, flow: Flow, losses: list[float], noise: float) -> None:
-    """The loss of each step, the moons, the flow's density and points drawn from it."""
+    """Plot the loss of each step, the flow's density, the data, and samples of the flow."""
     from common.drawing import draw_losses
     from matplotlib.figure import Figure
 
@@ -163,7 +163,7 @@ def main() -> int:
     )
     test = two_moons(TEST_POINTS, options.noise)
     print(f"-log p(x) of new points {-mx.mean(flow.log_density(test)).item():.3f} nats")
-    print(f"the density's integral {mass(flow):.3f}")
+    print(f"the density's integral {density_integral(flow):.3f}")
     with staging(options.output, FIGURE_FILE) as folder:
         draw(folder / FIGURE_FILE, flow, losses, options.noise)
     return 0

@@ -1,11 +1,11 @@
-"""Continues a prompt with a language model of Llama's shape.
+"""Continues a prompt with a language model of the Llama architecture.
 
     python examples/generate.py                                     random weights: noise
-    python examples/generate.py --weights DIR --prompt "Once upon"  weights that are published
-    python examples/generate.py --weights DIR --quantize 4          in a quarter of the memory
+    python examples/generate.py --weights DIR --prompt "Once upon"  published weights
+    python examples/generate.py --weights DIR --quantize 4          weights quantised to 4 bits
 
-DIR holds `config.json`, `*.safetensors` and `tokenizer.json`, which the package `tokenizers` reads;
-without the last a model with 256 tokens reads bytes.
+DIR contains `config.json`, `*.safetensors` and `tokenizer.json`, which the package `tokenizers`
+reads. Without `tokenizer.json`, a model with a vocabulary of 256 uses bytes as tokens.
 """
 
 from __future__ import annotations
@@ -39,28 +39,28 @@ RANDOM = Config(
 
 
 def parse_options() -> argparse.Namespace:
-    options = Options("Continue a prompt with a language model of Llama's shape.")
+    options = Options("Continue a prompt with a language model of the Llama architecture.")
     add = options.add_argument
     add("--weights", type=Path, help="folder of a model; without it the weights are random")
     add("--prompt", default="Once upon a time", help="the beginning of the text")
     add("--length", type=whole_number(1, 100_000), default=100, help="tokens to add at most")
     add("--temperature", type=number_in(0, 100), default=0.7, help="0 takes the likeliest token")
-    add("--top-p", type=number_in(0, 1), default=0.95, help="part of the likeliest tokens drawn")
-    add("--quantize", type=int, choices=(2, 3, 4, 6, 8), help="bits to which weights are rounded")
-    add("--seed", type=whole_number(0), default=0, help="seed of all draws")
+    add("--top-p", type=number_in(0, 1), default=0.95, help="probability mass to sample from")
+    add("--quantize", type=int, choices=(2, 3, 4, 6, 8), help="bits of the quantised weights")
+    add("--seed", type=whole_number(0), default=0, help="seed of the random numbers")
     return options.parse_args()
 
 
 class Tokenizer(Protocol):
-    """Text as tokens."""
+    """Converts between text and tokens."""
 
     def encode(self, text: str) -> list[int]: ...
 
     def decode(self, tokens: list[int]) -> str: ...
 
 
-class Bytes:
-    """The bytes of UTF-8 as tokens."""
+class ByteTokenizer:
+    """Uses the bytes of the UTF-8 encoding as tokens."""
 
     def encode(self, text: str) -> list[int]:
         return list(text.encode())
@@ -69,8 +69,8 @@ class Bytes:
         return bytes(tokens).decode(errors="replace")
 
 
-class Published:
-    """A published tokenizer.json."""
+class FileTokenizer:
+    """The tokenizer in a tokenizer.json."""
 
     def __init__(self, file: Path) -> None:
         try:
@@ -79,7 +79,7 @@ class Published:
             fail(f"to read {file} install the package tokenizers")
         try:
             self.tokenizer = Tokenizer.from_file(str(file))
-        except Exception as error:  # the package has no class of its own
+        except Exception as error:  # the package raises plain Exception
             fail(f"cannot use the tokenizer in {file}: {error}")
 
     def encode(self, text: str) -> list[int]:
@@ -91,10 +91,10 @@ class Published:
 
 def tokenizer_of(folder: Path | None, config: Config) -> Tokenizer:
     if folder is not None and (folder / "tokenizer.json").exists():
-        return Published(folder / "tokenizer.json")
+        return FileTokenizer(folder / "tokenizer.json")
     if config.vocab_size != BYTES:
         fail(f"cannot use the tokenizer in {folder}: there is no tokenizer.json")
-    return Bytes()
+    return ByteTokenizer()
 
 
 def read_model(options: argparse.Namespace) -> Llama:
@@ -107,7 +107,7 @@ def read_model(options: argparse.Namespace) -> Llama:
 
 
 def quantize(model: Llama, bits: int) -> None:
-    """Round the weights to so many bits, in groups that share a scale."""
+    """Quantise the weights to `bits` bits, in groups that share a scale."""
     if not hasattr(nn, "quantize"):
         fail("--quantize: this umber has no nn.quantize")
     try:
@@ -116,15 +116,15 @@ def quantize(model: Llama, bits: int) -> None:
         fail(f"--quantize: {error}")
 
 
-class Text(NamedTuple):
-    """What was generated."""
+class Generated(NamedTuple):
+    """Generated tokens, and how long the generation took."""
 
     tokens: list[int]
     seconds: float
 
 
-def continued(model: Llama, prompt: list[int], options: argparse.Namespace) -> Text:
-    """The prompt's continuation, up to the end of a text or the length asked for."""
+def continue_prompt(model: Llama, prompt: list[int], options: argparse.Namespace) -> Generated:
+    """The continuation of the prompt, up to an end-of-text token or `options.length` tokens."""
     begin = time.perf_counter()
     tokens: list[int] = []
     stream = generate(model, prompt, sampler(options.temperature, options.top_p))
@@ -134,7 +134,7 @@ def continued(model: Llama, prompt: list[int], options: argparse.Namespace) -> T
         if token in model.config.ends:
             break
         tokens.append(token)
-    return Text(tokens, time.perf_counter() - begin)
+    return Generated(tokens, time.perf_counter() - begin)
 
 
 def main() -> int:
@@ -147,17 +147,18 @@ def main() -> int:
         fail(f"--prompt: got {options.prompt!r}, expected at least one token")
     if max(prompt) >= model.config.vocab_size:
         fail(f"the tokenizer has the token {max(prompt)}, the model {model.config.vocab_size}")
-    room = model.config.max_position_embeddings - len(prompt)
-    if options.length > room:
-        fail(f"--length: got {options.length}, expected at most {room}, the model's context")
+    available = model.config.max_position_embeddings - len(prompt)
+    if options.length > available:
+        fail(f"--length: got {options.length}, expected at most {available}, the model's context")
     if options.quantize is not None:
         quantize(model, options.quantize)
     parameters = [array for _, array in tree_flatten(model.parameters())]
     mx.eval(parameters)
     print(f"{sum(array.nbytes for array in parameters) / 2**20:.1f} MiB of weights")
-    text = continued(model, prompt, options)
-    print(options.prompt + tokenizer.decode(text.tokens))
-    print(f"{len(text.tokens)} tokens, {len(text.tokens) / text.seconds:.0f} tokens/s")
+    generated = continue_prompt(model, prompt, options)
+    print(options.prompt + tokenizer.decode(generated.tokens))
+    count = len(generated.tokens)
+    print(f"{count} tokens, {count / generated.seconds:.0f} tokens/s")
     return 0
 
 

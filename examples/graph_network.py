@@ -1,11 +1,11 @@
-"""Finds the communities of a generated graph, of which a few members are known.
+"""Classifies the vertices of a random graph by community, given the labels of a few.
 
     python examples/graph_network.py
 
 A network of graph convolutions (Kipf and Welling, "Semi-Supervised Classification with Graph
-Convolutional Networks", 2017): H' = σ(D^-½ (A + I) D^-½ H W + b), A being the adjacency matrix and
-D the diagonal of A + I's row sums. Vertices know nothing of themselves but their own number.
-Writes `graph_network.png`.
+Convolutional Networks", 2017): H' = σ(D^-½ (A + I) D^-½ H W + b), where A is the adjacency matrix
+and D the diagonal matrix of the row sums of A + I. The only input feature of a vertex is its index,
+one-hot encoded. Writes `graph_network.png`.
 """
 
 from __future__ import annotations
@@ -44,30 +44,34 @@ def parse_options() -> argparse.Namespace:
 
 
 class Graph(NamedTuple):
-    """A graph by its edges, each in both directions, and an edge from each vertex to itself."""
+    """The edges of a graph, each in both directions and with a self-loop at each vertex."""
 
     sources: mx.array
     targets: mx.array
     weights: mx.array
-    """The elements of D^-½ (A + I) D^-½ at the edges."""
+    """The entries of D^-½ (A + I) D^-½ at the edges."""
     labels: mx.array
     """The community of each vertex."""
 
 
 def communities(options: argparse.Namespace) -> Graph:
-    """A stochastic block model: an edge is there by chance, more often inside a community."""
+    """A stochastic block model: random edges, more likely inside a community than between two."""
     labels = mx.repeat(mx.arange(options.communities), options.members)
-    vertices = labels.size
-    alike = labels[:, None] == labels
-    edges = mx.triu(mx.random.bernoulli(mx.where(alike, options.inside, options.between)), k=1)
-    sources, targets = mx.nonzero(edges | edges.T | mx.eye(vertices, dtype=mx.bool_))
-    degrees = mx.zeros(vertices).at[sources].add(mx.ones(sources.size))
+    vertex_count = labels.size
+    same_community = labels[:, None] == labels
+    upper_edges = mx.triu(
+        mx.random.bernoulli(mx.where(same_community, options.inside, options.between)), k=1
+    )
+    sources, targets = mx.nonzero(
+        upper_edges | upper_edges.T | mx.eye(vertex_count, dtype=mx.bool_)
+    )
+    degrees = mx.zeros(vertex_count).at[sources].add(mx.ones(sources.size))
     weights = mx.rsqrt(degrees[sources] * degrees[targets])
     return Graph(sources, targets, weights, labels)
 
 
 class GraphConvolution(nn.Module):
-    """H ↦ D^-½ (A + I) D^-½ H W + b: each vertex gets a weighted sum over its neighbours."""
+    """H ↦ D^-½ (A + I) D^-½ H W + b: a weighted sum over the neighbours of each vertex."""
 
     def __init__(self, inputs: int, outputs: int) -> None:
         super().__init__()
@@ -97,7 +101,7 @@ class GraphNetwork(nn.Module):
 
 
 def draw(file: Path, graph: Graph, hidden: mx.array, known: mx.array, losses: list[float]) -> None:
-    """The loss of each step, the adjacency matrix, and the vertices by what the network sees."""
+    """Plot the loss of each step, the adjacency matrix, and the vertices' hidden vectors."""
     from common.drawing import draw_losses
     from matplotlib.figure import Figure
 
@@ -107,13 +111,13 @@ def draw(file: Path, graph: Graph, hidden: mx.array, known: mx.array, losses: li
     middle.set_title("edges, by community")
     middle.scatter(np.array(graph.sources), np.array(graph.targets), s=1)
     middle.set_aspect("equal")
-    # The two directions in which the hidden vectors differ most.
-    centred = hidden - mx.mean(hidden, axis=0)
-    places = np.array(centred @ mx.linalg.svd(centred)[2][:2].T)
+    # The first two principal components of the hidden vectors.
+    centered = hidden - mx.mean(hidden, axis=0)
+    components = np.array(centered @ mx.linalg.svd(centered)[2][:2].T)
     labels = np.array(graph.labels)
     right.set_title("vertices in the hidden layer; those known are circled")
-    right.scatter(*places.T, c=labels, s=12, cmap="tab20")
-    right.scatter(*places[np.array(known)].T, s=80, facecolors="none", edgecolors="black")
+    right.scatter(*components.T, c=labels, s=12, cmap="tab20")
+    right.scatter(*components[np.array(known)].T, s=80, facecolors="none", edgecolors="black")
     figure.savefig(file, dpi=120)
 
 
@@ -122,12 +126,13 @@ def main() -> int:
     mx.random.seed(options.seed)
     check_output(options.output, FIGURE_FILE)
     graph = communities(options)
-    vertices = graph.labels.size
-    x = mx.eye(vertices)
+    vertex_count = graph.labels.size
+    x = mx.eye(vertex_count)
     starts = mx.arange(options.communities)[:, None] * options.members
     known = (starts + mx.arange(options.known)).flatten()
-    print(f"{vertices} vertices, {(graph.sources.size - vertices) // 2} edges, {known.size} known")
-    model = GraphNetwork(vertices, options.hidden, options.communities)
+    edge_count = (graph.sources.size - vertex_count) // 2
+    print(f"{vertex_count} vertices, {edge_count} edges, {known.size} known")
+    model = GraphNetwork(vertex_count, options.hidden, options.communities)
 
     def loss_fn() -> mx.array:
         scores = model(x, graph)[known]
@@ -137,10 +142,10 @@ def main() -> int:
     optimizer = optimizers.AdamW(rate, weight_decay=0.05)
     losses = fit(model, optimizer, loss_fn, repeat(()), options.steps)
 
-    right = mx.argmax(model(x, graph), axis=-1) == graph.labels
-    right[known] = False
-    part = mx.sum(right).item() / (vertices - known.size)
-    print(f"accuracy of the others {part:.2%}, by chance {1 / options.communities:.2%}")
+    is_correct = mx.argmax(model(x, graph), axis=-1) == graph.labels
+    is_correct[known] = False
+    test_accuracy = mx.sum(is_correct).item() / (vertex_count - known.size)
+    print(f"accuracy of the others {test_accuracy:.2%}, by chance {1 / options.communities:.2%}")
     with staging(options.output, FIGURE_FILE) as folder:
         draw(folder / FIGURE_FILE, graph, model.hidden(x, graph), known, losses)
     return 0

@@ -1,12 +1,12 @@
-"""Trains a transformer to continue text, character by character, on umber's own documentation.
+"""Trains a character-level transformer language model on umber's documentation.
 
-    python examples/language_model.py                          train, write a sample
+    python examples/language_model.py                          train and print a sample
     python examples/language_model.py --text novel.txt         another text
     python examples/language_model.py --weights out/language_model.safetensors --prompt "An array"
 
-The model is a decoder with normalisation first (Radford et al., "Language Models are Unsupervised
-Multitask Learners", 2019). The last tenth of the text is held out. Writes
-`language_model.safetensors` and `language_model.png`, both or none.
+The model is a pre-norm decoder (Radford et al., "Language Models are Unsupervised Multitask
+Learners", 2019). The last tenth of the text is held out. Writes `language_model.safetensors` and
+`language_model.png`, both or none.
 """
 
 from __future__ import annotations
@@ -25,10 +25,11 @@ from umber import nn, optimizers
 WEIGHTS_FILE = "language_model.safetensors"
 FIGURE_FILE = "language_model.png"
 ROOT = Path(__file__).resolve().parents[1]
-# Weights are of use with the same characters only, so these do not depend on the text.
+# Saved weights depend on the vocabulary, so it is fixed and does not depend on the text.
 CHARACTERS = "\n" + "".join(map(chr, range(32, 127)))
+# The token of all characters outside the vocabulary.
 OTHER = len(CHARACTERS)
-EVALUATED = 32
+EVALUATION_PASSAGES = 32
 
 
 def parse_options() -> argparse.Namespace:
@@ -56,24 +57,24 @@ def parse_options() -> argparse.Namespace:
 
 
 class LanguageModel(nn.Module):
-    """Scores of every character for the place after each place of a passage."""
+    """Logits of the next character after each position of a passage."""
 
     def __init__(self, context: int, layers: int, dims: int, heads: int) -> None:
         super().__init__()
         self.context = context
         self.characters = nn.Embedding(len(CHARACTERS) + 1, dims)
-        self.places = nn.Embedding(context, dims)
+        self.positions = nn.Embedding(context, dims)
         self.transformer = nn.TransformerEncoder(layers, dims, heads, activation=nn.gelu)
 
     def __call__(self, x: mx.array) -> mx.array:
         length = x.shape[1]
         mask = nn.MultiHeadAttention.create_additive_causal_mask(length)
-        h = self.characters(x) + self.places(mx.arange(length))
+        h = self.characters(x) + self.positions(mx.arange(length))
         return self.characters.as_linear(self.transformer(h, mask))
 
 
 def encode(text: str) -> mx.array:
-    """The characters as numbers; those that the model does not know are one."""
+    """The tokens of the characters; all unknown characters map to `OTHER`."""
     numbers = {character: number for number, character in enumerate(CHARACTERS)}
     return mx.array([numbers.get(character, OTHER) for character in text], mx.int32)
 
@@ -83,10 +84,10 @@ def decode(tokens: list[int]) -> str:
 
 
 def read_text(file: Path | None, context: int) -> tuple[mx.array, mx.array]:
-    """The text to train on and the text held out."""
+    """The training text and the held-out text."""
     files = [file] if file else [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md"))]
     try:
-        text = encode("\n".join(each.read_text(encoding="utf-8") for each in files))
+        text = encode("\n".join(path.read_text(encoding="utf-8") for path in files))
     except (OSError, UnicodeDecodeError) as error:
         fail(f"cannot read {file or ROOT}: {error}")
     held_out = text.size // 10
@@ -96,47 +97,47 @@ def read_text(file: Path | None, context: int) -> tuple[mx.array, mx.array]:
 
 
 def passages(text: mx.array, count: int, context: int) -> tuple[mx.array, mx.array]:
-    """Random passages, and what follows each of their characters."""
+    """Random passages, and the next character after each of their characters."""
     starts = mx.random.randint(0, text.size - context, (count, 1))
-    places = starts + mx.arange(context)
-    return text[places], text[places + 1]
+    indices = starts + mx.arange(context)
+    return text[indices], text[indices + 1]
 
 
 def train(model: LanguageModel, text: mx.array, options: argparse.Namespace) -> list[float]:
-    """AdamW, its rate rising for a tenth of the steps and falling to 0 afterwards."""
+    """Train with AdamW: linear warmup over a tenth of the steps, then cosine decay to 0."""
 
-    def loss_fn(x: mx.array, following: mx.array) -> mx.array:
-        return nn.losses.cross_entropy(model(x), following, reduction="mean")
+    def loss_fn(x: mx.array, targets: mx.array) -> mx.array:
+        return nn.losses.cross_entropy(model(x), targets, reduction="mean")
 
     def batches() -> Iterator[tuple[mx.array, mx.array]]:
         while True:
             yield passages(text, options.batch_size, options.context)
 
-    rising = max(1, options.steps // 10)
+    warmup = max(1, options.steps // 10)
     rate = optimizers.join_schedules(
         [
-            optimizers.linear_schedule(0, options.learning_rate, rising),
-            optimizers.cosine_decay(options.learning_rate, max(1, options.steps - rising)),
+            optimizers.linear_schedule(0, options.learning_rate, warmup),
+            optimizers.cosine_decay(options.learning_rate, max(1, options.steps - warmup)),
         ],
-        [rising],
+        [warmup],
     )
     return fit(model, optimizers.AdamW(rate), loss_fn, batches(), options.steps)
 
 
 def evaluate(model: LanguageModel, text: mx.array) -> float:
-    """The mean cross-entropy of passages of the text, in nats for each character."""
-    x, following = passages(text, EVALUATED, model.context)
-    return float(nn.losses.cross_entropy(model(x), following, reduction="mean").item())
+    """The mean cross-entropy of random passages of the text, in nats per character."""
+    x, targets = passages(text, EVALUATION_PASSAGES, model.context)
+    return float(nn.losses.cross_entropy(model(x), targets, reduction="mean").item())
 
 
 def sample(model: LanguageModel, prompt: str, length: int, temperature: float) -> str:
-    """The prompt and its continuation, each character drawn by the scores that the model gives."""
+    """The prompt and its continuation, each character sampled from the model's prediction."""
     tokens = encode(prompt).tolist()
     for _ in range(length):
-        # Filled up to one length, so that the model's graphs are alike.
-        seen = tokens[-model.context :]
-        padded = seen + [0] * (model.context - len(seen))
-        scores = model(mx.array([padded]))[0, len(seen) - 1]
+        # Padded to a fixed length, so that every call builds the same graph.
+        context = tokens[-model.context :]
+        padded = context + [0] * (model.context - len(context))
+        scores = model(mx.array([padded]))[0, len(context) - 1]
         if temperature == 0:
             tokens.append(mx.argmax(scores).item())
         else:
@@ -145,7 +146,7 @@ def sample(model: LanguageModel, prompt: str, length: int, temperature: float) -
 
 
 def draw(file: Path, losses: list[float], held_out: float) -> None:
-    """The loss of each step, and what guessing and the held-out text come to."""
+    """Plot the loss of each step, of a uniform guess, and of the held-out text."""
     from common.drawing import draw_losses
     from matplotlib.figure import Figure
 

@@ -1,11 +1,12 @@
-"""Adapts a trained network to digits that lie on their side, training a few numbers only.
+"""Fine-tunes a network to rotated digits with low-rank adapters (LoRA).
 
     python examples/lora.py
 
-A network learns the handwritten digits of scikit-learn and is frozen. Then each of its linear maps
-y = W x + b becomes y = W x + b + s B A x (Hu et al., "LoRA: Low-Rank Adaptation of Large Language
-Models", 2021), and only A and B, of low rank, learn the digits rotated by 90 degrees. At the end
-W + s B A takes the place of W. Writes `lora.safetensors`, the adapters alone, and `lora.png`.
+A network is trained on the handwritten digits of scikit-learn and frozen. Then each of its linear
+layers y = W x + b becomes y = W x + b + s B A x (Hu et al., "LoRA: Low-Rank Adaptation of Large
+Language Models", 2021), and only the low-rank matrices A and B are trained on the digits rotated by
+90 degrees. At the end each W is replaced by W + s B A, which removes the adapters. Writes
+`lora.safetensors`, which contains the adapters only, and `lora.png`.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ FIGURE_FILE = "lora.png"
 
 
 def parse_options() -> argparse.Namespace:
-    options = Options("Adapt a network to turned digits with adapters of low rank.")
+    options = Options("Fine-tune a network to rotated digits with low-rank adapters.")
     add = options.add_argument
     add("--steps", type=whole_number(1), default=600, help="steps of the training on digits")
-    add("--adapter-steps", type=whole_number(1), default=600, help="steps on turned digits")
+    add("--adapter-steps", type=whole_number(1), default=600, help="steps on rotated digits")
     add("--batch-size", type=whole_number(1, 1024), default=64, help="digits in one training step")
     add("--learning-rate", type=positive_number, default=3e-3, help="Adam's step size at first")
     add("--hidden", type=whole_number(1, 4096), default=256, help="size of the hidden layers")
@@ -43,7 +44,7 @@ def parse_options() -> argparse.Namespace:
 
 
 class LoRALinear(nn.Module):
-    """y = W x + b + s B A x with W and b of a trained layer; B begins as zeros."""
+    """y = W x + b + s B A x with W and b of a trained layer; B is initialized to zeros."""
 
     def __init__(self, linear: nn.Linear, rank: int, scale: float) -> None:
         super().__init__()
@@ -57,7 +58,7 @@ class LoRALinear(nn.Module):
         return self.linear(x) + self.scale * (x @ self.lora_a.T) @ self.lora_b.T
 
     def merged(self) -> nn.Linear:
-        """The layer with W + s B A for W."""
+        """A linear layer with the weight W + s B A, which computes the same without adapters."""
         outputs, inputs = self.linear.weight.shape
         linear = nn.Linear(inputs, outputs)
         weight = self.linear.weight + self.scale * self.lora_b @ self.lora_a
@@ -81,25 +82,28 @@ class Network(nn.Module):
 
 
 def add_adapters(model: Network, rank: int, scale: float) -> None:
-    """Freeze the model and give each of its layers an adapter, which is not frozen."""
+    """Freeze the model and add a trainable adapter to each of its layers."""
     model.freeze()
     adapted = [LoRALinear(layer, rank, scale) for layer in model.layers]
     model.update_modules({"layers": adapted})
 
 
 def merge_adapters(model: Network) -> None:
-    """Replace the layers and their adapters by plain layers."""
+    """Replace each layer and its adapter by one linear layer."""
     model.update_modules({"layers": [layer.merged() for layer in model.layers]})
 
 
-def turned(digits: Digits) -> Digits:
-    """The digits, rotated by 90 degrees to the left."""
+def rotated(digits: Digits) -> Digits:
+    """The digits, rotated counterclockwise by 90 degrees."""
     images = digits.images.reshape(-1, SIDE, SIDE)
     return digits._replace(images=mx.rot90(images, axes=(1, 2)).reshape(-1, PIXELS))
 
 
 def train(model: Network, digits: Digits, steps: int, options: argparse.Namespace) -> list[float]:
-    """Adam on the cross-entropy of minibatches, its rate falling to 0."""
+    """Minimize the cross-entropy of minibatches with Adam; the learning rate decays to 0.
+
+    Returns the loss of each step.
+    """
 
     def loss_fn(images: mx.array, labels: mx.array) -> mx.array:
         return nn.losses.cross_entropy(model(images), labels, reduction="mean")
@@ -111,8 +115,8 @@ def train(model: Network, digits: Digits, steps: int, options: argparse.Namespac
     return fit(model, optimizer, loss_fn, batches, steps)
 
 
-def size(parameters: object) -> int:
-    """How many numbers a tree of parameters holds."""
+def parameter_count(parameters: object) -> int:
+    """The number of elements of all arrays in a tree."""
     return sum(array.size for _, array in tree_flatten(parameters))
 
 
@@ -124,8 +128,8 @@ def draw(file: Path, losses: dict[str, list[float]], accuracies: dict[str, float
     figure = Figure(figsize=(10, 4), layout="constrained")
     left, right = figure.subplots(1, 2)
     left.set_yscale("log")
-    for title, each in losses.items():
-        draw_losses(left, each, title)
+    for title, values in losses.items():
+        draw_losses(left, values, title)
     right.barh(list(accuracies), list(accuracies.values()))
     right.set_xlim(0, 1)
     right.invert_yaxis()
@@ -138,30 +142,31 @@ def main() -> int:
     mx.random.seed(options.seed)
     check_output(options.output, WEIGHTS_FILE, FIGURE_FILE)
     upright = read_digits()
-    sideways = turned(upright)
+    rotated_digits = rotated(upright)
     model = Network(options.hidden)
     losses = {"digits": train(model, upright, options.steps, options)}
     accuracies = {
         "upright digits": accuracy(model, upright),
-        "turned digits": accuracy(model, sideways),
+        "rotated digits": accuracy(model, rotated_digits),
     }
     print(f"trained: {accuracies['upright digits']:.2%} of upright digits")
-    print(f"before adapting: {accuracies['turned digits']:.2%} of turned digits")
+    print(f"before adapting: {accuracies['rotated digits']:.2%} of rotated digits")
 
-    whole = size(model.parameters())
+    frozen_count = parameter_count(model.parameters())
     add_adapters(model, options.rank, options.scale)
-    losses["turned digits"] = train(model, sideways, options.adapter_steps, options)
+    losses["rotated digits"] = train(model, rotated_digits, options.adapter_steps, options)
     adapters = dict(tree_flatten(model.trainable_parameters()))
-    accuracies["turned digits, adapted"] = accuracy(model, sideways)
+    accuracies["rotated digits, adapted"] = accuracy(model, rotated_digits)
     print(
-        f"adapted: {accuracies['turned digits, adapted']:.2%} of turned digits, with "
-        f"{size(adapters)} numbers trained beside {whole} frozen ones"
+        f"adapted: {accuracies['rotated digits, adapted']:.2%} of rotated digits, with "
+        f"{parameter_count(adapters)} trainable and {frozen_count} frozen parameters"
     )
 
-    seen = predictions(model, sideways)
+    adapted_predictions = predictions(model, rotated_digits)
     merge_adapters(model)
-    agree = float(np.mean(predictions(model, sideways) == seen))
-    print(f"merged into {size(model.parameters())} numbers: {agree:.2%} of predictions agree")
+    agree = float(np.mean(predictions(model, rotated_digits) == adapted_predictions))
+    merged_count = parameter_count(model.parameters())
+    print(f"merged into {merged_count} parameters: {agree:.2%} of predictions agree")
     with staging(options.output, WEIGHTS_FILE, FIGURE_FILE) as folder:
         mx.save_safetensors(folder / WEIGHTS_FILE, adapters)
         draw(folder / FIGURE_FILE, losses, accuracies)

@@ -1,13 +1,13 @@
-"""Turns sentences into vectors whose products say how alike they are.
+"""Computes sentence embeddings, whose dot products measure similarity.
 
     python examples/sentence_embeddings.py                train a small encoder
-    python examples/sentence_embeddings.py --weights DIR  an encoder that is published
+    python examples/sentence_embeddings.py --weights DIR  use a published encoder
     python examples/sentence_embeddings.py --weights DIR --sentence "A cat." --sentence "A kitten."
 
-DIR holds `config.json`, `vocab.txt` and `model.safetensors` of a BERT encoder such as
-all-MiniLM-L6-v2. Without it, one is trained to tell sentences of one topic from those of others
-(van den Oord et al., "Representation Learning with Contrastive Predictive Coding", 2018). Writes
-`sentence_embeddings.png`, the products of all pairs.
+DIR contains `config.json`, `vocab.txt` and `model.safetensors` of a BERT encoder such as
+all-MiniLM-L6-v2. Without it, a small encoder is trained to distinguish topics with a contrastive
+loss (van den Oord et al., "Representation Learning with Contrastive Predictive Coding", 2018).
+Writes `sentence_embeddings.png`, the dot products of all pairs.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ PATTERNS = (
     "Without a {} there is no {}.",
 )
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
-SHARPNESS = 10.0
-SHOWN = 3
+# The factor of the dot products in the contrastive loss.
+INVERSE_TEMPERATURE = 10.0
+SHOWN_PER_TOPIC = 3
 
 
 def parse_options() -> argparse.Namespace:
@@ -65,54 +66,56 @@ def parse_options() -> argparse.Namespace:
     return parsed
 
 
-def generated() -> list[list[str]]:
+def generate_sentences() -> list[list[str]]:
     """Sentences of each topic, in random order."""
     topics = []
     for words in TOPICS:
         pairs = permutations(words.split(), 2)
         sentences = [pattern.format(*pair) for pair in pairs for pattern in PATTERNS]
         order = mx.random.permutation(len(sentences)).tolist()
-        topics.append([sentences[place] for place in order])
+        topics.append([sentences[i] for i in order])
     return topics
 
 
 def vocabulary(topics: list[list[str]]) -> list[str]:
     """The words of all sentences."""
-    words = WordPiece(SPECIAL).words(" ".join(sentence for each in topics for sentence in each))
+    words = WordPiece(SPECIAL).words(" ".join(sentence for topic in topics for sentence in topic))
     return [*SPECIAL, *sorted(set(words))]
 
 
 def train(
-    model: SentenceEncoder, tokens: mx.array, there: mx.array, options: argparse.Namespace
+    model: SentenceEncoder, tokens: mx.array, mask: mx.array, options: argparse.Namespace
 ) -> list[float]:
-    """Adam on the cross-entropy of finding a sentence's partner, which is of its topic.
+    """Train with Adam to match two sentences of the same topic among pairs of all topics.
 
-    `tokens` and `there` are (topics, sentences, length).
+    `tokens` and `mask` are (topics, sentences, length).
     """
     topics, sentences, length = tokens.shape
-    each = mx.arange(topics)
+    topic_indices = mx.arange(topics)
 
-    def loss_fn(tokens: mx.array, there: mx.array) -> mx.array:
-        vectors = model(tokens.reshape(-1, length), there.reshape(-1, length))
+    def loss_fn(tokens: mx.array, mask: mx.array) -> mx.array:
+        vectors = model(tokens.reshape(-1, length), mask.reshape(-1, length))
         vectors = vectors.reshape(topics, 2, -1)
         products = vectors[:, 0] @ vectors[:, 1].T
-        return nn.losses.cross_entropy(SHARPNESS * products, each, reduction="mean")
+        return nn.losses.cross_entropy(
+            INVERSE_TEMPERATURE * products, topic_indices, reduction="mean"
+        )
 
     def batches() -> Iterator[tuple[mx.array, mx.array]]:
         while True:
             pairs = mx.random.randint(0, sentences, (topics, 2))
-            yield tokens[each[:, None], pairs], there[each[:, None], pairs]
+            yield tokens[topic_indices[:, None], pairs], mask[topic_indices[:, None], pairs]
 
     rate = optimizers.cosine_decay(options.learning_rate, options.steps)
     return fit(model, optimizers.Adam(rate), loss_fn, batches(), options.steps)
 
 
-def trained(options: argparse.Namespace) -> tuple[list[str], mx.array]:
-    """Sentences that a small encoder was not trained on, and its vectors of them."""
-    topics = generated()
+def train_encoder(options: argparse.Namespace) -> tuple[list[str], mx.array]:
+    """Train a small encoder; returns held-out sentences and their vectors."""
+    topics = generate_sentences()
     tokenizer = WordPiece(vocabulary(topics))
     config = Config(
-        vocab_size=len(tokenizer.numbers),
+        vocab_size=len(tokenizer.ids),
         hidden_size=64,
         num_hidden_layers=2,
         num_attention_heads=4,
@@ -120,34 +123,35 @@ def trained(options: argparse.Namespace) -> tuple[list[str], mx.array]:
         max_position_embeddings=32,
     )
     model = SentenceEncoder(config)
-    tokens, there = batch(tokenizer, [s for each in topics for s in each], 32)
-    tokens, there = (array.reshape(len(topics), -1, tokens.shape[1]) for array in (tokens, there))
+    tokens, mask = batch(tokenizer, [sentence for topic in topics for sentence in topic], 32)
+    tokens, mask = (array.reshape(len(topics), -1, tokens.shape[1]) for array in (tokens, mask))
     held_out = tokens.shape[1] // 5
     print(f"{tokens.shape[0] * tokens.shape[1]} sentences of {len(topics)} topics")
-    train(model, tokens[:, held_out:], there[:, held_out:], options)
+    train(model, tokens[:, held_out:], mask[:, held_out:], options)
 
-    test = (tokens[:, :held_out].flatten(0, 1), there[:, :held_out].flatten(0, 1))
+    test = (tokens[:, :held_out].flatten(0, 1), mask[:, :held_out].flatten(0, 1))
     vectors = model(*test)
-    alike = vectors @ vectors.T - 2 * mx.eye(vectors.shape[0])
+    similarities = vectors @ vectors.T - 2 * mx.eye(vectors.shape[0])
     labels = mx.repeat(mx.arange(len(topics)), held_out)
-    right = mx.mean(labels[mx.argmax(alike, axis=-1)] == labels).item()
-    print(f"nearest new sentence of the same topic {right:.2%}, by chance {1 / len(topics):.2%}")
-    shown = mx.arange(vectors.shape[0]).reshape(len(topics), -1)[:, :SHOWN].flatten()
-    return [sentence for each in topics for sentence in each[:SHOWN]], vectors[shown]
+    test_accuracy = mx.mean(labels[mx.argmax(similarities, axis=-1)] == labels).item()
+    chance = 1 / len(topics)
+    print(f"nearest new sentence of the same topic {test_accuracy:.2%}, by chance {chance:.2%}")
+    shown = mx.arange(vectors.shape[0]).reshape(len(topics), -1)[:, :SHOWN_PER_TOPIC].flatten()
+    return [sentence for topic in topics for sentence in topic[:SHOWN_PER_TOPIC]], vectors[shown]
 
 
-def encoded(folder: Path, sentences: list[str]) -> mx.array:
-    """The sentences' vectors by an encoder that is published."""
+def encode(folder: Path, sentences: list[str]) -> mx.array:
+    """The vectors of the sentences by a published encoder."""
     try:
-        model, tokenizer, longest = load(folder)
+        model, tokenizer, max_length = load(folder)
     except FILE_ERRORS as error:
         fail(f"cannot use the weights in {folder}: {error}")
     model.eval()
-    return model(*batch(tokenizer, sentences, longest))
+    return model(*batch(tokenizer, sentences, max_length))
 
 
 def draw(file: Path, sentences: list[str], products: mx.array) -> None:
-    """The products of all pairs of vectors."""
+    """Plot the dot products of all pairs of vectors."""
     from matplotlib.figure import Figure
 
     side = 3 + 0.3 * len(sentences)
@@ -164,16 +168,16 @@ def main() -> int:
     mx.random.seed(options.seed)
     check_output(options.output, FIGURE_FILE)
     if options.weights is None:
-        sentences, vectors = trained(options)
+        sentences, vectors = train_encoder(options)
     else:
         sentences = options.sentence or SENTENCES
-        vectors = encoded(options.weights, sentences)
+        vectors = encode(options.weights, sentences)
     products = vectors @ vectors.T
     nearest = mx.argmax(products - 2 * mx.eye(len(sentences)), axis=-1).tolist()
     with staging(options.output, FIGURE_FILE) as folder:
         draw(folder / FIGURE_FILE, sentences, products)
-    for place, other in enumerate(nearest):
-        print(f"{products[place, other].item():.3f}  {sentences[place]}  →  {sentences[other]}")
+    for i, j in enumerate(nearest):
+        print(f"{products[i, j].item():.3f}  {sentences[i]}  →  {sentences[j]}")
     return 0
 
 

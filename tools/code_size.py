@@ -1,8 +1,8 @@
-"""Bytes of machine code by crate of kernels, module, instruction set and element type.
+"""Prints the size of machine code by kernel crate, module, instruction set and element type.
 
-Reads the symbols of the libraries that the wheel was built from. `--budget` compares each family
-and the wheel with tools/code_size.toml, and fails where one is more than 5 % larger. Libraries that
-were built with RUSTFLAGS=-Csymbol-mangling-version=v0 tell more of types.
+Reads the symbols of the libraries that the wheel was built from. `--budget` compares the crates and
+the wheel with tools/code_size.toml, and fails if one exceeds its budget by more than 5 %. Libraries
+that were built with RUSTFLAGS=-Csymbol-mangling-version=v0 contain more type names.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ ROOT = Path(__file__).parent.parent
 BUDGET = ROOT / "tools" / "code_size.toml"
 GROWTH = 1.05
 
-# A line of `nm -S -C`: address, size, kind, name.
+# A line of `nm -S -C`: address, size, symbol type, name.
 SYMBOL = re.compile(r"^[0-9a-f]+ (?P<size>[0-9a-f]+) [tTwWV] (?P<name>.+)$", re.MULTILINE)
-# What marks the instruction set in the name of a function or of the closure that it runs.
-SETS = (
+# Patterns in the names of functions and closures that identify the instruction set.
+INSTRUCTION_SETS = (
     ("avx512", re.compile(r"avx512|_512|m512|vnni|amx|tiles")),
     ("avx2", re.compile(r"avx2|_256|m256|fma")),
 )
 TYPES = re.compile(
     r"\b(f16|bf16|f32|f64|Complex<f32>|Complex<f64>|bool|Bool|u8|u16|u32|u64|i8|i16|i32|i64|u128)\b"
 )
-# Modules that lend their loops to others: the code counts for whoever lends the closure.
-LENDERS = {
+# Modules of generic loops: an instantiation is attributed to the module of its closure.
+GENERIC_MODULES = {
     "isa",
     "threads",
     "strided_loops",
@@ -49,53 +49,53 @@ LENDERS = {
 
 @dataclass(frozen=True)
 class Symbol:
-    """A function, and how many bytes of code it is."""
+    """A function and its code size in bytes."""
 
     name: str
     size: int
 
     @property
     def module(self) -> str:
-        """The module that wrote the function, or the closure that a shared loop was made for."""
+        """The module of the function, or of the closure that a generic loop is instantiated for."""
         paths = re.findall(r"umber_kernels_(\w+?)::((?:\w+::)*)", self.name)
-        own = [
+        modules = [
             f"{crate}::{path.split('::')[0]}"
             for crate, path in paths
-            if path.split("::")[0] not in LENDERS
+            if path.split("::")[0] not in GENERIC_MODULES
         ]
-        return own[0] if own else "shared"
+        return modules[0] if modules else "shared"
 
     @property
     def instructions(self) -> str:
         """The instruction set that the function was compiled for."""
-        for name, mark in SETS:
-            if mark.search(self.name):
+        for name, pattern in INSTRUCTION_SETS:
+            if pattern.search(self.name):
                 return name
         return "baseline"
 
     @property
     def element(self) -> str:
         """The first element type in the name."""
-        found = TYPES.search(self.name)
-        return found[1] if found else "-"
+        match = TYPES.search(self.name)
+        return match[1] if match else "-"
 
 
 def symbols(listing: str) -> Iterator[Symbol]:
-    """The functions in what nm prints."""
-    for found in SYMBOL.finditer(listing):
-        yield Symbol(found["name"], int(found["size"], 16))
+    """The functions in the output of nm."""
+    for match in SYMBOL.finditer(listing):
+        yield Symbol(match["name"], int(match["size"], 16))
 
 
 def libraries(target: Path) -> dict[str, Path]:
-    """The latest release library of each crate of kernels, by the name of the family."""
-    found = {crate: inlined.newest(target, crate) for crate in inlined.CRATES}
+    """The latest release library of each kernel crate, by the crate's name without prefix."""
+    paths = {crate: inlined.newest(target, crate) for crate in inlined.CRATES}
     return {
-        crate.removeprefix("umber_kernels_"): library for crate, library in found.items() if library
+        crate.removeprefix("umber_kernels_"): library for crate, library in paths.items() if library
     }
 
 
 def table(rows: dict[str, collections.Counter], columns: list[str]) -> str:
-    """Kilobytes by row and column, the largest row first."""
+    """A text table of kilobytes by row and column, sorted by size."""
     lines = [" " * 28 + "".join(f"{column:>12}" for column in [*columns, "all"])]
     for name, counts in sorted(rows.items(), key=lambda row: -sum(row[1].values())):
         cells = [counts[column] for column in columns] + [sum(counts.values())]
@@ -104,19 +104,19 @@ def table(rows: dict[str, collections.Counter], columns: list[str]) -> str:
 
 
 def read_budget() -> dict[str, int]:
-    """Bytes that each family and the wheel may have."""
+    """The maximum bytes of each kernel crate and of the wheel."""
     return tomllib.loads(BUDGET.read_text())["bytes"]
 
 
 def complaints(sizes: dict[str, int], budget: dict[str, int]) -> list[str]:
-    """What has outgrown its budget, or has none."""
-    found = []
+    """Messages about sizes that exceed their budget or have none."""
+    messages = []
     for name, size in sorted(sizes.items()):
         if name not in budget:
-            found.append(f"{name}: {size} bytes without a budget in {BUDGET.name}")
+            messages.append(f"{name}: {size} bytes without a budget in {BUDGET.name}")
         elif size > budget[name] * GROWTH:
-            found.append(f"{name}: {size} bytes, budget {budget[name]} in {BUDGET.name}")
-    return found
+            messages.append(f"{name}: {size} bytes, budget {budget[name]} in {BUDGET.name}")
+    return messages
 
 
 def main() -> int:
@@ -126,25 +126,28 @@ def main() -> int:
     arguments = parser.parse_args()
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
     options = ("-S", "-C", "--defined-only")
-    found = {
+    symbols_by_family = {
         name: list(symbols(inlined.listing_of(path, *options)))
         for name, path in libraries(target).items()
     }
-    if not found:
+    if not symbols_by_family:
         print(f"{target}: no release libraries of kernels: make wheel", file=sys.stderr)
         return 1
-    sizes = {name: sum(symbol.size for symbol in all_) for name, all_ in found.items()}
+    sizes = {
+        name: sum(symbol.size for symbol in functions)
+        for name, functions in symbols_by_family.items()
+    }
     if arguments.budget:
         for wheel in (ROOT / "dist").glob("umber-*.whl"):
             sizes["wheel"] = wheel.stat().st_size
-        wrong = complaints(sizes, read_budget())
-        print("\n".join(wrong) or "code sizes: within the budget")
-        return 1 if wrong else 0
+        messages = complaints(sizes, read_budget())
+        print("\n".join(messages) or "code sizes: within the budget")
+        return 1 if messages else 0
     families: dict[str, collections.Counter] = {}
     modules: dict[str, collections.Counter] = {}
     types: dict[str, collections.Counter] = {}
-    for family, all_ in found.items():
-        for symbol in all_:
+    for family, functions in symbols_by_family.items():
+        for symbol in functions:
             for rows, row, column in (
                 (families, family, symbol.instructions),
                 (modules, f"{family} < {symbol.module}", symbol.instructions),
@@ -154,8 +157,8 @@ def main() -> int:
     print(f"kilobytes of code, {sum(sizes.values()) / 1e6:.1f} MB in all\n")
     for rows in (families, modules, types):
         print(table(rows, ["baseline", "avx2", "avx512"]), end="\n\n")
-    every = [symbol for all_ in found.values() for symbol in all_]
-    for symbol in sorted(every, key=lambda symbol: -symbol.size)[: arguments.largest]:
+    all_functions = [symbol for functions in symbols_by_family.values() for symbol in functions]
+    for symbol in sorted(all_functions, key=lambda symbol: -symbol.size)[: arguments.largest]:
         print(f"{symbol.size:>9} {symbol.name[:300]}")
     return 0
 

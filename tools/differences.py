@@ -35,12 +35,12 @@ def line(row: Difference) -> str:
 
 def page() -> str:
     """The whole page."""
-    parts = [HEAD]
+    lines = [HEAD]
     for heading, rows in DIFFERENCES.items():
-        parts.append(f"\n## {heading}\n\n| functions | example | MLX | umber | reason |\n")
-        parts.append("| --- | --- | --- | --- | --- |\n")
-        parts += [line(row) + "\n" for row in rows]
-    return "".join(parts)
+        lines.append(f"\n## {heading}\n\n| functions | example | MLX | umber | reason |\n")
+        lines.append("| --- | --- | --- | --- | --- |\n")
+        lines += [line(row) + "\n" for row in rows]
+    return "".join(lines)
 
 
 def main() -> int:

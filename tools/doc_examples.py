@@ -1,10 +1,10 @@
-"""Check that every public function of `umber::ops` shows an example that `cargo test --doc` runs.
+"""Check that every public function of `umber::ops` has an example that `cargo test --doc` runs.
 
 An example is a fenced block of Rust in the doc comment (not `ignore`, `no_run` or `text`), or
-`#[doc = example!(…)]` where a macro writes it. Of functions that a table makes, either the macro
-writes the example or every row of the table brings one.
+`#[doc = example!(…)]` in a macro that generates it. If a macro generates functions from a table,
+the macro or every row of the table must contain the example.
 
-Also checked: the table in the documentation of `ops/mod.rs` names every documentation group.
+Also checks that the table in the documentation of `ops/mod.rs` lists every documentation group.
 """
 
 from __future__ import annotations
@@ -18,70 +18,70 @@ from pathlib import Path
 OPS = Path("crates/umber-core/src/ops")
 FUNCTION = re.compile(r"^\s*pub (?:const |unsafe |async )*fn (\$?\w+)")
 FENCE = re.compile(r"^/// ?```(\S*)")
-RUN = {"", "rust", "should_panic"}
-WRITTEN = re.compile(r"^#\[doc = example!\(")
-ABOVE = re.compile(r"^(///|#\[|\$\(#\[)")
+TESTED_LANGUAGES = {"", "rust", "should_panic"}
+EXAMPLE_MACRO = re.compile(r"^#\[doc = example!\(")
+DOC_OR_ATTRIBUTE = re.compile(r"^(///|#\[|\$\(#\[)")
 MACRO = re.compile(r"^macro_rules! (\w+) \{", re.MULTILINE)
 GROUP = re.compile(r"^pub mod (\w+);", re.MULTILINE)
 GROUP_ROW = re.compile(r"^//! \| \[`(\w+)`\]", re.MULTILINE)
 
 
-def has_example(above: list[str]) -> bool:
-    """Whether doc comments and attributes hold an example that runs."""
-    inside = False
-    for line in above:
+def has_example(doc_lines: list[str]) -> bool:
+    """Whether doc comments and attributes contain an example that is run."""
+    in_fence = False
+    for line in doc_lines:
         fence = FENCE.match(line)
-        if WRITTEN.match(line) or (fence and not inside and fence[1] in RUN):
+        if EXAMPLE_MACRO.match(line) or (fence and not in_fence and fence[1] in TESTED_LANGUAGES):
             return True
-        inside ^= bool(fence)
+        in_fence ^= bool(fence)
     return False
 
 
 def lines_above(lines: list[str], index: int) -> list[str]:
     """The doc comments and attributes that belong to the item at `index`."""
     start = index
-    while start > 0 and ABOVE.match(lines[start - 1].strip()):
+    while start > 0 and DOC_OR_ATTRIBUTE.match(lines[start - 1].strip()):
         start -= 1
     return [line.strip() for line in lines[start:index]]
 
 
 def macro_of(source: str, line: int) -> str | None:
-    """The macro whose definition the line stands in: the last that begins above it."""
-    begun = [m[1] for m in MACRO.finditer(source) if source.count("\n", 0, m.start()) < line]
-    return begun[-1] if begun else None
+    """The macro whose definition contains the line: the last one that begins above it."""
+    names = [m[1] for m in MACRO.finditer(source) if source.count("\n", 0, m.start()) < line]
+    return names[-1] if names else None
 
 
 def rows_without(lines: list[str], macro: str) -> Iterator[tuple[int, str]]:
-    """Line and name of the rows without an example in the tables that `macro` reads."""
+    """Line and name of the rows without an example in the tables passed to `macro`."""
     opening = re.compile(rf"^\s*{macro}! \{{$")
-    inside = False
+    in_table = False
     for index, line in enumerate(lines):
         if opening.match(line):
-            inside = True
-        elif inside and line.strip() == "}":
-            inside = False
-        elif inside and (row := re.match(r"\s*(\w+)\b", line)):
-            above = lines_above(lines, index)
-            if above and not has_example(above):
+            in_table = True
+        elif in_table and line.strip() == "}":
+            in_table = False
+        elif in_table and (row := re.match(r"\s*(\w+)\b", line)):
+            doc_lines = lines_above(lines, index)
+            if doc_lines and not has_example(doc_lines):
                 yield index + 1, row[1]
 
 
 def without_example(source: str) -> Iterator[tuple[int, str]]:
-    """Line and name of every public function of a file that has no example."""
+    """Line and name of every public function without an example in a file."""
     lines = source.splitlines()
     for index, line in enumerate(lines):
-        found = FUNCTION.match(line)
-        if not found or has_example(lines_above(lines, index)):
+        match = FUNCTION.match(line)
+        if not match or has_example(lines_above(lines, index)):
             continue
-        macro = macro_of(source, index) if found[1].startswith("$") else None
+        macro = macro_of(source, index) if match[1].startswith("$") else None
         if macro is None:
-            yield index + 1, found[1]
+            yield index + 1, match[1]
         else:
             yield from rows_without(lines, macro)
 
 
 def check_examples(root: Path) -> list[str]:
-    """Complaints about functions without an example."""
+    """Error messages about functions without an example."""
     return [
         f"{path.relative_to(root).as_posix()}:{line}: {name} has no example in its documentation"
         for path in sorted((root / OPS).rglob("*.rs"))
@@ -90,18 +90,18 @@ def check_examples(root: Path) -> list[str]:
 
 
 def check_groups(root: Path) -> list[str]:
-    """Complaints about the table of documentation groups."""
+    """Error messages about the table of documentation groups."""
     source = (root / OPS / "mod.rs").read_text()
     groups, rows = set(GROUP.findall(source)), set(GROUP_ROW.findall(source))
-    place = (OPS / "mod.rs").as_posix()
+    path = (OPS / "mod.rs").as_posix()
     return [
-        f"{place}: no row for group {name} (write `//! | [`{name}`] | what is in it |`)"
+        f"{path}: no row for group {name} (write `//! | [`{name}`] | what is in it |`)"
         for name in sorted(groups - rows)
-    ] + [f"{place}: a row for group {name}, which there is not" for name in sorted(rows - groups)]
+    ] + [f"{path}: a row for group {name}, which there is not" for name in sorted(rows - groups)]
 
 
 def main() -> int:
-    """Print what is missing; the exit status says whether something is."""
+    """Print what is missing; the exit status is 1 if anything is."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     root = parser.parse_args().root

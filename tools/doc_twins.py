@@ -1,9 +1,9 @@
-"""Compare the first sentences of Python's and Rust's documentation of the same function.
+"""Compare the first sentences of the Python and Rust documentation of the same function.
 
-A `#[pyfunction]` in the bindings' ops/ has a twin where umber-core's ops/ has a `pub fn` of its
-name, or a row of a macro's table that makes one, and the binding calls no other function of `ops`
-instead. Names in backticks may differ. With `write` the twin's first sentence replaces that of the
-binding.
+The twin of a `#[pyfunction]` in the bindings' ops/ is the `pub fn` with the same name in
+umber-core's ops/, or the row of a macro's table that generates it, unless the binding calls another
+function of `ops` instead. Names in backticks may differ. With `write`, the twin's first sentence
+replaces that of the binding.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 BINDINGS = Path("crates/umber-python/src/ops")
 CORE = Path("crates/umber-core/src/ops")
-# Functions that change their argument in Python, where Rust's return a new array.
+# Functions that modify their argument in Python, but return a new array in Rust.
 IN_PLACE = {"fill_diagonal", "place", "put", "putmask", "shuffle"}
-# Submodules of umber.core; a name may stand in several, as `split` does.
+# Submodules of umber.core; several may define the same name, such as `split`.
 SUBMODULES = {"fast", "fft", "linalg", "random"}
 
 DOC = re.compile(r"^\s*/// ?(.*)$")
@@ -33,7 +33,7 @@ LINK = re.compile(r"\[(`[^`]+`)\](?:\([^)]*\))?")
 
 
 class Documented(NamedTuple):
-    """A function or row of a table below a doc comment."""
+    """A function or table row that has a doc comment."""
 
     name: str
     path: Path
@@ -42,7 +42,7 @@ class Documented(NamedTuple):
     paragraph: str  # its first paragraph, on one line
     attributes: str
     is_public: bool
-    table: str  # the macro whose table has it as a row; "" for a function
+    table: str  # the macro whose table contains the row; "" for a function
     calls: frozenset[str]  # functions of `ops` in its body
 
 
@@ -71,10 +71,10 @@ def documented(path: Path) -> Iterator[Documented]:
         item = lines[index] if index < len(lines) else ""
         function = FUNCTION.match(item)
         row = ROW.match(item) if table and not function else None
-        found = function or row
-        if found:
+        match = function or row
+        if match:
             yield Documented(
-                found[1],
+                match[1],
                 path,
                 first,
                 last,
@@ -87,7 +87,7 @@ def documented(path: Path) -> Iterator[Documented]:
 
 
 def calls(lines: list[str]) -> Iterator[str]:
-    """The functions of `ops` that a function calls, which ends where its indentation does."""
+    """The functions of `ops` that the function in `lines` calls; it ends at its closing brace."""
     indent = len(lines[0]) - len(lines[0].lstrip())
     for line in lines:
         yield from CALL.findall(line)
@@ -96,7 +96,7 @@ def calls(lines: list[str]) -> Iterator[str]:
 
 
 def paragraph(comment: list[str]) -> str:
-    """The first paragraph of a doc comment on one line."""
+    """The first paragraph of a doc comment, joined into one line."""
     words = []
     for line in comment:
         text = DOC.match(line)[1].strip()
@@ -107,7 +107,7 @@ def paragraph(comment: list[str]) -> str:
 
 
 def sentences(text: str) -> tuple[str, str]:
-    """The first sentence and the rest; periods inside backticks and `e.g.` end none."""
+    """The first sentence and the rest; periods inside backticks and of `e.g.` do not count."""
     in_code = False
     for index, character in enumerate(text):
         in_code ^= character == "`" != text[index - 1 : index]
@@ -118,23 +118,23 @@ def sentences(text: str) -> tuple[str, str]:
 
 
 def plain(sentence: str) -> str:
-    """The sentence as Python's documentation has it: without links of rustdoc."""
+    """The sentence without rustdoc links, as in Python's documentation."""
     return LINK.sub(r"\1", sentence)
 
 
 def normalized(sentence: str) -> str:
-    """The sentence with all names in backticks made equal."""
+    """The sentence with all names in backticks replaced by the same placeholder."""
     return re.sub(r"`+[^`]*`+", "``", plain(sentence))
 
 
 def submodule(path: Path, root: Path) -> str:
-    """The submodule of umber.core that a file belongs to; "" for umber.core itself."""
+    """The submodule of umber.core that a file belongs to, or "" for umber.core itself."""
     first = path.relative_to(root).parts[0].removesuffix(".rs")
     return first if first in SUBMODULES else ""
 
 
 class Macros:
-    """The macros of a crate; a name may have another meaning in each file."""
+    """The macros of a crate; macros of the same name may differ between files."""
 
     def __init__(self, root: Path) -> None:
         """Read all files below `root`."""
@@ -144,59 +144,61 @@ class Macros:
             for match in MACRO.finditer(path.read_text()):
                 self.bodies[path, match[1]] = self.shared[match[1]] = match[0]
 
-    def makes(self, item: Documented, mark: str) -> bool:
-        """Whether the rows of the item's table become functions with `mark`."""
+    def generates(self, item: Documented, text: str) -> bool:
+        """Whether the macro of the item's table contains `text`, as in a function's definition."""
         shared = self.shared.get(item.table, "")
-        return mark in self.bodies.get((item.path, item.table), shared)
+        return text in self.bodies.get((item.path, item.table), shared)
 
 
 def twins(bindings: Path, core: Path) -> Iterator[tuple[Documented, Documented]]:
-    """Bindings with their twins; names that umber-core has twice have none."""
+    """Pairs of bindings and twins; a name that umber-core defines twice has no twin."""
     known: dict[tuple[str, str], list[Documented]] = {}
     macros = Macros(core)
     for path in sorted(core.rglob("*.rs")):
         for item in documented(path):
-            if item.is_public or macros.makes(item, "pub fn $name"):
+            if item.is_public or macros.generates(item, "pub fn $name"):
                 known.setdefault((submodule(path, core), item.name), []).append(item)
     macros = Macros(bindings)
     for path in sorted(bindings.rglob("*.rs")):
         for item in documented(path):
-            mark = "#[pyfunction"
-            if mark not in item.attributes and not macros.makes(item, mark):
+            attribute = "#[pyfunction"
+            if attribute not in item.attributes and not macros.generates(item, attribute):
                 continue
-            named = PYTHON_NAME.search(item.attributes)
-            shown = named[1] if named else item.name
-            if shown.startswith("_"):
+            name_attribute = PYTHON_NAME.search(item.attributes)
+            python_name = name_attribute[1] if name_attribute else item.name
+            if python_name.startswith("_"):
                 continue
-            for name in (item.name, shown):
-                found = known.get((submodule(path, bindings), name), [])
-                is_other = bool(item.calls) and found and found[0].name not in item.calls
-                if len(found) == 1 and not is_other and name not in IN_PLACE:
-                    yield item, found[0]
+            for name in (item.name, python_name):
+                candidates = known.get((submodule(path, bindings), name), [])
+                calls_another = (
+                    bool(item.calls) and candidates and candidates[0].name not in item.calls
+                )
+                if len(candidates) == 1 and not calls_another and name not in IN_PLACE:
+                    yield item, candidates[0]
                     break
 
 
 def run(bindings: Path, core: Path, write: bool) -> int:
-    """List twins whose first sentences differ, or correct them; 1 if any was listed."""
+    """List twins whose first sentences differ, or correct them; returns 1 if any was listed."""
     different = [
         (item, sentences(twin.paragraph)[0])
         for item, twin in twins(bindings, core)
         if normalized(sentences(item.paragraph)[0]) != normalized(sentences(twin.paragraph)[0])
     ]
-    # From the end of a file, so that lines keep their numbers.
+    # From the end of each file, so that line numbers stay valid.
     for item, sentence in reversed(different):
         if write:
             replace(item, plain(sentence))
     for item, sentence in different if not write else []:
-        place = f"{item.path}:{item.first + 1}: {item.name}"
-        print(f"{place}\n    {sentences(item.paragraph)[0]}\n    {plain(sentence)}")
+        location = f"{item.path}:{item.first + 1}: {item.name}"
+        print(f"{location}\n    {sentences(item.paragraph)[0]}\n    {plain(sentence)}")
     verb = "corrected" if write else "differ"
     print(f"[docstrings] {len(different)} first sentences {verb}", file=sys.stderr)
     return int(bool(different) and not write)
 
 
 def replace(item: Documented, sentence: str) -> None:
-    """Make `sentence` the summary; the rest of its paragraph becomes one of its own."""
+    """Make `sentence` the summary; the rest of its paragraph becomes a separate paragraph."""
     text = item.path.read_text()
     lines = text.splitlines()
     indent = lines[item.first][: len(lines[item.first]) - len(lines[item.first].lstrip())]

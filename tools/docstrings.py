@@ -1,8 +1,8 @@
-"""Check that every public name of the installed package has a complete docstring in NumPy's style.
+"""Check that all public names of the installed package have complete NumPy-style docstrings.
 
-Checked are the functions and classes of umber.core and its submodules, umber.nn, umber.nn.init,
+Checks the functions and classes of umber.core and its submodules, umber.nn, umber.nn.init,
 umber.nn.losses, umber.nn.utils, umber.optimizers and umber.utils, and the public methods and
-properties of the classes. An object with several names is checked once. It needs
+properties of the classes. An object with several names is checked once. A docstring needs
 
 - a summary: one line of at most 100 characters that ends in a period;
 - Parameters, with every parameter of the signature (of a class: of its constructor);
@@ -10,10 +10,10 @@ properties of the classes. An object with several names is checked once. It need
 - Examples (tests/docs/test_docstrings.py runs them);
 - only known sections, in order, and in See Also only names that exist.
 
-A summary suffices for properties, for special methods (which may have no docstring at all), for
-exceptions and enumerations, and for a method that overrides a documented one.
+A summary suffices for properties, special methods (whose docstring is optional), exceptions,
+enumerations, and methods that override a documented method.
 
-`--twins` compares the documentation of the bindings with that of umber-core: see doc_twins.py.
+`--twins` compares the documentation of the bindings with that of umber-core (see doc_twins.py).
 """
 
 from __future__ import annotations
@@ -38,47 +38,47 @@ MODULES = (
     *("umber.nn", "umber.nn.init", "umber.nn.losses", "umber.nn.utils"),
     *("umber.optimizers", "umber.utils"),
 )
-# The names by which examples and See Also reach modules.
+# Module aliases in examples and in See Also sections.
 NAMESPACE = {"mx": CORE, "nn": "umber.nn", "optim": "umber.optimizers", "np": "numpy"}
 SECTIONS = (
     *("Parameters", "Returns", "Yields", "Attributes", "Methods", "Raises"),
     *("See Also", "Notes", "References", "Examples"),
 )
-LONGEST_SUMMARY = 100
-# Sections that a name does without, with the reason.
+MAX_SUMMARY_LENGTH = 100
+# Sections that an entry may omit, and the reason for it.
 EXCEPTIONS: dict[str, tuple[set[str], str]] = {}
 
-# Members that every class has, and that say nothing about its interface.
-PLUMBING = {"__dict__", "__init__", "__new__", "__weakref__"}
+# Members of every class, which do not belong to its interface.
+IMPLICIT_MEMBERS = {"__dict__", "__init__", "__new__", "__weakref__"}
 NAMES_AND_TYPE = re.compile(r"(\*{0,2}\w+(?:, \*{0,2}\w+)*) : \S")
 REFERENCE = re.compile(r"[A-Za-z_][\w.]*")
 
 
 class Entry(NamedTuple):
-    """A public name and how it is to be documented."""
+    """A public name and its documentation requirements."""
 
     name: str  # such as umber.nn.Linear.to_quantized
     value: object
-    owner: object  # the module or class in which it is
+    owner: object  # the module or class that defines it
     is_summary_enough: bool
     may_be_undocumented: bool = False
     is_bound: bool = False  # whether the first parameter is self or cls
 
 
 class Docstring(NamedTuple):
-    """A docstring taken apart: its summary, and the lines of each section."""
+    """A parsed docstring: its summary, and the lines of each section."""
 
     summary: list[str]
     sections: dict[str, list[str]]
     complaints: list[str]
 
 
-# What is public --------------------------------------------------------------------------------
+# Public names ----------------------------------------------------------------------------------
 
 
 def entries(modules: list[types.ModuleType]) -> Iterator[Entry]:
-    """Every public object of the modules once, by the first of its names."""
-    # The objects themselves are kept: the identity of one that is released may be another's.
+    """Every public object of the modules once, under its first name."""
+    # Keep references to the objects, because the id of a released object may be reused.
     seen: dict[int, object] = {}
     for module in modules:
         for name in names_of(module):
@@ -94,7 +94,7 @@ def entries(modules: list[types.ModuleType]) -> Iterator[Entry]:
 
 
 def names_of(module: types.ModuleType) -> list[str]:
-    """The public names of a module: those of `__all__`, else what it defines itself."""
+    """The public names of a module: `__all__` if it exists, else the names it defines itself."""
     if hasattr(module, "__all__"):
         return sorted(name for name in module.__all__ if not name.startswith("_"))
     return sorted(
@@ -105,14 +105,14 @@ def names_of(module: types.ModuleType) -> list[str]:
 
 
 def is_documented(value: object) -> bool:
-    """Whether it is a function or class; constants, type aliases and modules are not."""
+    """Whether it is a function or class, in contrast to constants, type aliases and modules."""
     return isinstance(value, type) or inspect.isroutine(value) or hasattr(value, "__wrapped__")
 
 
 def entries_of_class(
     path: str, cls: type, module: types.ModuleType, seen: dict[int, object]
 ) -> Iterator[Entry]:
-    """A class and its members, those of private base classes included."""
+    """A class and its members, including those of private base classes."""
     is_simple = issubclass(cls, BaseException | enum.Enum)
     yield Entry(path, cls, module, is_summary_enough=is_simple)
     if is_simple:
@@ -120,36 +120,36 @@ def entries_of_class(
     for owner in cls.__mro__:
         if owner is not cls and not is_private_base(owner):
             continue
-        for name, held in sorted(vars(owner).items()):
-            function = held.__func__ if isinstance(held, classmethod | staticmethod) else held
+        for name, member in sorted(vars(owner).items()):
+            function = member.__func__ if isinstance(member, classmethod | staticmethod) else member
             is_special = name.startswith("__") and name.endswith("__")
-            # Slots have CPython's own documentation.
-            is_slot = name in PLUMBING or isinstance(held, types.WrapperDescriptorType)
+            # CPython documents slots itself.
+            is_slot = name in IMPLICIT_MEMBERS or isinstance(member, types.WrapperDescriptorType)
             is_private = name.startswith("_") and not is_special
             if is_slot or is_private or id(function) in seen:
                 continue
-            if not (is_property(held) or inspect.isroutine(function)):
+            if not (is_property(member) or inspect.isroutine(function)):
                 continue
             seen[id(function)] = function
             yield Entry(
                 f"{path}.{name}",
-                held if is_property(held) else getattr(cls, name),
+                member if is_property(member) else getattr(cls, name),
                 cls,
-                is_summary_enough=is_property(held) or is_special or overrides(cls, owner, name),
+                is_summary_enough=is_property(member) or is_special or overrides(cls, owner, name),
                 may_be_undocumented=is_special,
-                is_bound=not isinstance(held, staticmethod | classmethod)
-                and not isinstance(held, types.ClassMethodDescriptorType),
+                is_bound=not isinstance(member, staticmethod | classmethod)
+                and not isinstance(member, types.ClassMethodDescriptorType),
             )
 
 
 def is_private_base(cls: type) -> bool:
-    """Whether users meet the class only as a base of public ones."""
+    """Whether the class is visible to users only as a base of public classes."""
     return cls.__name__.startswith("_") and cls.__module__.partition(".")[0] == "umber"
 
 
-def is_property(held: object) -> bool:
-    """Whether a member of a class is an attribute that is computed or stored."""
-    return isinstance(held, property | types.GetSetDescriptorType | types.MemberDescriptorType)
+def is_property(member: object) -> bool:
+    """Whether a class member is a property or a slot."""
+    return isinstance(member, property | types.GetSetDescriptorType | types.MemberDescriptorType)
 
 
 def overrides(cls: type, owner: type, name: str) -> bool:
@@ -164,12 +164,12 @@ def overrides(cls: type, owner: type, name: str) -> bool:
 
 
 def text_of(value: object) -> str:
-    """The docstring without indentation; a method without one has that of its base class."""
+    """The docstring without indentation; a method without one inherits that of its base class."""
     return inspect.getdoc(value) or ""
 
 
 def parse(text: str) -> Docstring:
-    """Take a docstring apart at its headings, which are underlined."""
+    """Split a docstring at its headings, which are underlined."""
     lines, complaints = text.splitlines(), []
     sections: dict[str, list[str]] = {}
     current = summary = []
@@ -192,10 +192,10 @@ def parse(text: str) -> Docstring:
 
 
 def check_summary(lines: list[str]) -> Iterator[str]:
-    """Complain unless the docstring begins with a sentence on a line of its own."""
+    """Check that the docstring begins with one sentence on a separate line."""
     first = lines[0] if lines else ""
-    if len(first) > LONGEST_SUMMARY:
-        yield f"the summary has {len(first)} characters, at most {LONGEST_SUMMARY} are allowed"
+    if len(first) > MAX_SUMMARY_LENGTH:
+        yield f"the summary has {len(first)} characters, at most {MAX_SUMMARY_LENGTH} are allowed"
     if not first.endswith("."):
         yield "the first line is not a sentence that ends in a period"
     if len(lines) > 1 and lines[1].strip():
@@ -210,20 +210,20 @@ def described(section: list[str]) -> set[str]:
 
 def check_parameters(entry: Entry, section: list[str]) -> Iterator[str]:
     """Compare a section of parameters with the signature."""
-    taken = parameters_of(entry)
-    if taken is None:
+    parameters = parameters_of(entry)
+    if parameters is None:
         return
-    found = described(section)
-    missing = [name for name in taken if name not in found]
+    documented = described(section)
+    missing = [name for name in parameters if name not in documented]
     if missing:
         yield f"Parameters lacks {', '.join(missing)}"
-    unknown = sorted(found - set(taken))
+    unknown = sorted(documented - set(parameters))
     if unknown:
         yield f"Parameters describes {', '.join(unknown)}, which the signature lacks"
 
 
 def parameters_of(entry: Entry) -> list[str] | None:
-    """The names of the parameters without self; None where there is no signature."""
+    """The names of the parameters without self, or None if there is no signature."""
     try:
         names = list(inspect.signature(entry.value).parameters)  # type: ignore[arg-type]
     except (ValueError, TypeError):
@@ -232,7 +232,7 @@ def parameters_of(entry: Entry) -> list[str] | None:
 
 
 def check_result(entry: Entry, sections: dict, returns: dict[str, str]) -> Iterator[str]:
-    """Complain if something is returned that no section describes."""
+    """Check that a section describes the returned value, if any."""
     if isinstance(entry.value, type) or {"Returns", "Yields"} & sections.keys():
         return
     annotation = returns.get(entry.name, "object")
@@ -248,7 +248,7 @@ def check_result(entry: Entry, sections: dict, returns: dict[str, str]) -> Itera
 
 
 def check_see_also(entry: Entry, section: list[str]) -> Iterator[str]:
-    """Complain about names that do not exist: `softmax, nn.Linear`, or `log : text`."""
+    """Check that the names exist; lines have the form `softmax, nn.Linear` or `log : text`."""
     for line in section:
         if not line.strip() or line.startswith(" "):
             continue
@@ -259,7 +259,7 @@ def check_see_also(entry: Entry, section: list[str]) -> Iterator[str]:
 
 
 def exists(name: str, owner: object) -> bool:
-    """Whether a name leads somewhere from its owner, from that one's module or from a package."""
+    """Whether a name can be resolved from its owner, the owner's module or a package."""
     module = owner if isinstance(owner, types.ModuleType) else sys.modules[owner.__module__]
     first, _, rest = name.partition(".")
     starts = [(owner, name), (module, name)]
@@ -272,20 +272,20 @@ def exists(name: str, owner: object) -> bool:
             for known in MODULES
             if name.startswith(known + ".")
         ]
-    return any(leads(start, path) for start, path in starts)
+    return any(resolves(start, path) for start, path in starts)
 
 
-def leads(start: object, path: str) -> bool:
-    """Whether attribute after attribute exists."""
-    for part in path.split("."):
-        if not hasattr(start, part):
+def resolves(start: object, path: str) -> bool:
+    """Whether `start` has the dotted attribute `path`."""
+    for attribute in path.split("."):
+        if not hasattr(start, attribute):
             return False
-        start = getattr(start, part)
+        start = getattr(start, attribute)
     return True
 
 
 def check(entry: Entry, returns: dict[str, str]) -> list[str]:
-    """What is wrong with one docstring."""
+    """The error messages about one docstring."""
     text = text_of(entry.value)
     if not text.strip():
         return [] if entry.may_be_undocumented else ["no docstring"]
@@ -303,53 +303,53 @@ def check(entry: Entry, returns: dict[str, str]) -> list[str]:
     return complaints
 
 
-# Results of umber.core ------------------------------------------------------------------------
+# Return types of umber.core --------------------------------------------------------------------
 
 
 def returns_of_stub(module: str, source: str) -> dict[str, str]:
-    """What the functions and methods of a stub return, by their names."""
-    found: dict[str, str] = {}
+    """The return annotations of the functions and methods of a stub, by name."""
+    annotations: dict[str, str] = {}
 
     def walk(body: list[ast.stmt], prefix: str) -> None:
         for node in body:
             if isinstance(node, ast.ClassDef):
                 walk(node.body, f"{prefix}.{node.name}")
             elif isinstance(node, ast.FunctionDef) and node.returns is not None:
-                found[f"{prefix}.{node.name}"] = ast.unparse(node.returns)
+                annotations[f"{prefix}.{node.name}"] = ast.unparse(node.returns)
 
     walk(ast.parse(source).body, module)
-    return found
+    return annotations
 
 
 def core_returns(folder: Path) -> dict[str, str]:
-    """What everything in umber.core returns, by its stubs."""
-    found: dict[str, str] = {}
+    """The return annotations of all functions of umber.core, from its stubs."""
+    annotations: dict[str, str] = {}
     for path in sorted(folder.glob("*.pyi")):
         module = CORE if path.stem == "__init__" else f"{CORE}.{path.stem}"
-        found |= returns_of_stub(module, path.read_text())
-    return found
+        annotations |= returns_of_stub(module, path.read_text())
+    return annotations
 
 
 def run(
     modules: list[types.ModuleType], returns: dict[str, str], show: Callable, only: str = ""
 ) -> int:
-    """Check all names that begin with `only`; the number of complaints."""
-    count = total = 0
+    """Check all names that begin with `only`; returns the number of errors."""
+    error_count = checked_count = 0
     known = set()
     for entry in entries(modules):
         known.add(entry.name)
         if not entry.name.startswith(only):
             continue
-        total += 1
+        checked_count += 1
         for complaint in check(entry, returns):
-            count += 1
+            error_count += 1
             show(f"{entry.name}: {complaint}")
     for name in sorted(EXCEPTIONS.keys() - known):
-        count += 1
+        error_count += 1
         show(f"{name}: is in the table of exceptions, but not in the package")
-    if not count:
-        print(f"docstrings: {total} complete")
-    return count
+    if not error_count:
+        print(f"docstrings: {checked_count} complete")
+    return error_count
 
 
 def main() -> int:

@@ -1,14 +1,13 @@
-"""Check that imports go downwards only, between the crates and inside umber-core.
+"""Check that dependencies between crates, and imports inside umber-core, point downwards only.
 
-Crates: every dependency of one workspace crate on another must lie on a lower floor. Modules of
-umber-core: every path that starts at the crate root, written `crate::` or as enough `super::`,
-must lead to a module that LAYERS allows. Test modules may import anything. No static of
-umber-core may hold a function or an object that is set while the program runs: such a hook is
-an import upwards that no path shows. What a front end tells the core, and the backends of other
-devices, have a place each: SET_LATER.
+Crates: a workspace crate may depend only on crates of lower floors. Modules of umber-core: every
+path from the crate root, written with `crate::` or with `super::`, must lead to a module that
+LAYERS allows. Test modules may import anything. No static of umber-core may contain a function or
+object that is set at run time, because such a hook is an upward dependency without an import. The
+exceptions are listed in SET_LATER: callbacks of the front end, and the registry of backends.
 
-Also checked, since it is read from the same files: only the two crates of Python know PyO3, and
-every third-party crate of the workspace has its reason, a comment `# name: why`, in deny.toml.
+Also checks, because it reads the same files, that only the two Python crates depend on PyO3, and
+that deny.toml gives a reason for every third-party crate, as a comment `# name: why`.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from pathlib import Path
 
 from rust_source import tokens_of
 
-# Floor of each crate; a crate knows only lower ones, so neighbours do not know each other.
+# The floor of each crate. A crate may depend only on lower floors, not on the same floor.
 FLOORS = {
     "umber-types": 0,
     "umber-kernels-base": 1,
@@ -48,12 +47,13 @@ FLOORS = {
     "umber-module": 10,
 }
 
-# The crates that may know PyO3.
+# The crates that may depend on PyO3.
 PYTHON = ("umber-python", "umber-module")
 
-# The modules of umber-core by layer, and the layers each may import beside itself. A module inside
-# another may have a layer of its own, as "outer::inner". Definition is what operations are: rules
-# are written with ops, ops are applied to arrays, and what is small is computed as it is applied.
+# The modules of umber-core by layer, and the layers that each may import in addition to itself. A
+# submodule may have its own layer, written "outer::inner". The layer "definition" contains what
+# depends on each other to define operations: rules use ops, ops are applied to arrays, and small
+# operations are evaluated eagerly as they are applied.
 LAYERS = {
     "ground": {"device", "frontend", "source_line", "memory"},
     "definition": {
@@ -87,8 +87,7 @@ ALLOWED = {
 }
 LAYER_OF = {module: layer for layer, modules in LAYERS.items() for module in modules}
 
-# The modules whose statics may hold what is set while a program runs, and the words that tell
-# that one does.
+# The modules whose statics may be set at run time, and the type names that identify such statics.
 SET_LATER = {"frontend": "frontend.rs", "backend::registry": "backend/registry.rs"}
 CELLS = {"OnceLock", "OnceCell", "Mutex", "RwLock", "RefCell", "AtomicPtr", "mut"}
 
@@ -109,7 +108,7 @@ def dependencies(manifest: dict) -> Iterator[tuple[str, str]]:
 
 
 def check_manifests(root: Path) -> list[str]:
-    """Complaints about the crates' Cargo.toml files."""
+    """Error messages about the Cargo.toml files of the crates."""
     complaints = []
     for path in sorted(root.glob("crates/**/Cargo.toml")):
         manifest = tomllib.loads(path.read_text())
@@ -133,19 +132,19 @@ def check_manifests(root: Path) -> list[str]:
 
 
 def check_reasons(root: Path) -> list[str]:
-    """Complaints about third-party crates without a reason in deny.toml."""
+    """Error messages about third-party crates without a reason in deny.toml."""
     workspace = tomllib.loads((root / "Cargo.toml").read_text()).get("workspace", {})
-    wanted = {name for _, name in dependencies(workspace)}
+    used = {name for _, name in dependencies(workspace)}
     for path in root.glob("crates/**/Cargo.toml"):
-        wanted |= {name for _, name in dependencies(tomllib.loads(path.read_text()))}
+        used |= {name for _, name in dependencies(tomllib.loads(path.read_text()))}
     reasons = set(re.findall(r"^# ([\w-]+): \S", (root / "deny.toml").read_text(), re.MULTILINE))
     complaints = [
         f"deny.toml: no reason for {name} (write `# {name}: why`)"
-        for name in sorted(wanted - FLOORS.keys() - reasons)
+        for name in sorted(used - FLOORS.keys() - reasons)
     ]
     return complaints + [
         f"deny.toml: a reason for {name}, which nothing depends on"
-        for name in sorted(reasons - wanted)
+        for name in sorted(reasons - used)
     ]
 
 
@@ -175,35 +174,35 @@ def paths_at(tokens: list[str], index: int) -> tuple[list[Segments], int]:
 
 
 def root_paths(tokens: list[str], depth: int) -> set[Segments]:
-    """The paths below the crate root that a module at `depth` names."""
-    found = set()
+    """The paths below the crate root that occur in a module at `depth`."""
+    paths = set()
     for index, token in enumerate(tokens):
         if token not in ("crate", "super") or tokens[index - 1 : index] == ["::"]:
             continue
-        climbs, at = 0, index
+        supers, at = 0, index
         while tokens[at : at + 2] == ["super", "::"]:
-            climbs, at = climbs + 1, at + 2
+            supers, at = supers + 1, at + 2
         if token == "crate" and tokens[at + 1 : at + 2] == ["::"]:
             at += 2
-        elif token == "crate" or climbs < depth:
+        elif token == "crate" or supers < depth:
             continue  # pub(crate), or a path that stays inside the module
-        found.update(path for path in paths_at(tokens, at)[0] if path)
-    return found
+        paths.update(path for path in paths_at(tokens, at)[0] if path)
+    return paths
 
 
 def reexports(tokens: list[str]) -> dict[str, Segments]:
-    """Name → path for what lib.rs re-exports: `pub use graph::{Array, Node}`."""
-    found = {}
+    """The paths of the names that lib.rs re-exports, as in `pub use graph::{Array, Node}`."""
+    exports = {}
     for index, token in enumerate(tokens):
         if token == "use" and tokens[index - 1 : index] in (["pub"], [")"]):
             end = tokens.index(";", index)
             for names in split_names(tokens[index + 1 : end]):
-                found[names[-1]] = names[:-1]
-    return found
+                exports[names[-1]] = names[:-1]
+    return exports
 
 
 def split_names(tokens: list[str]) -> list[Segments]:
-    """The paths of one use declaration; a path that is renamed ends in its new name as well."""
+    """The paths of one use declaration; the new name is appended to a renamed path."""
     renamed = []
     for index, token in enumerate(tokens):
         if token == "as":
@@ -214,7 +213,7 @@ def split_names(tokens: list[str]) -> list[Segments]:
 
 
 def layer_of(path: Segments) -> str | None:
-    """The layer of a path: that of its longest known beginning."""
+    """The layer of a path: that of its longest known prefix."""
     for length in range(len(path), 0, -1):
         layer = LAYER_OF.get("::".join(path[:length]))
         if layer is not None:
@@ -229,18 +228,18 @@ def module_path(path: Path, source: Path) -> Segments:
 
 
 def hooks(tokens: list[str]) -> Iterator[str]:
-    """The names of statics that hold a function or an object that is set later."""
+    """The names of statics whose function or object is set at run time."""
     for index, token in enumerate(tokens):
         if token != "static" or ":" not in tokens[index : index + 4]:
             continue
         end = next((i for i in range(index, len(tokens)) if tokens[i] in ("=", ";")), len(tokens))
-        kind = tokens[index:end]
-        if {"fn", "dyn"} & set(kind) and CELLS & set(kind):
-            yield kind[kind.index(":") - 1]
+        declaration = tokens[index:end]
+        if {"fn", "dyn"} & set(declaration) and CELLS & set(declaration):
+            yield declaration[declaration.index(":") - 1]
 
 
 def check_hooks(root: Path) -> list[str]:
-    """Complaints about hooks of umber-core that run upwards."""
+    """Error messages about hooks in umber-core."""
     source = root / "crates/umber-core/src"
     return [
         f"{path.relative_to(root)}: {name} is a hook, which imports upwards unseen; "
@@ -252,7 +251,7 @@ def check_hooks(root: Path) -> list[str]:
 
 
 def check_modules(root: Path) -> list[str]:
-    """Complaints about imports between the modules of umber-core."""
+    """Error messages about imports between the modules of umber-core."""
     source = root / "crates/umber-core/src"
     files = sorted(source.rglob("*.rs"))
     modules = {module_path(path, source)[0] for path in files} - {"lib"}
@@ -267,12 +266,12 @@ def check_modules(root: Path) -> list[str]:
         layer = layer_of(here)
         if layer is None or here[-1] == "tests":
             continue
-        for named in sorted(root_paths(tokens_of(path.read_text()), len(here))):
-            target = named if named[0] in modules else exported.get(named[0], named)
-            above = layer_of(target)
-            if above in (None, layer) or above in ALLOWED[layer]:
+        for path_used in sorted(root_paths(tokens_of(path.read_text()), len(here))):
+            target = path_used if path_used[0] in modules else exported.get(path_used[0], path_used)
+            target_layer = layer_of(target)
+            if target_layer in (None, layer) or target_layer in ALLOWED[layer]:
                 continue
-            via = "" if target == named else f" (by crate::{named[0]})"
+            via = "" if target == path_used else f" (by crate::{path_used[0]})"
             complaints.append(
                 f"{path.relative_to(root)}: {here[0]} imports {'::'.join(target)}{via}; "
                 f"{layer} may import only {', '.join(sorted(ALLOWED[layer])) or 'itself'}"
@@ -281,7 +280,7 @@ def check_modules(root: Path) -> list[str]:
 
 
 def main() -> int:
-    """Print every complaint; the exit status says whether there were any."""
+    """Print all error messages; the exit status is 1 if there are any."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     root = parser.parse_args().root

@@ -1,13 +1,13 @@
-"""Check that loops for an instruction set of the processor's have inlined all they call.
+"""Check that loops compiled for an instruction set have inlined all functions that they call.
 
-Intrinsics belong inside of functions that are compiled for their instructions. Where the compiler
-left one as a function of its own, a closure was not inlined, and its loop was compiled for any
-processor, with vectors that go through memory: it takes ten times as long, and no test fails. The
-same happens where such a function calls an adapter of iterators, arrays or closures.
-crates/kernels/base/src/isa.rs says what must be inlined.
+Intrinsics must be inlined into functions that are compiled for their instruction set. If the
+compiler emitted an intrinsic as a separate function, a closure was not inlined and its loop was
+compiled for the baseline instruction set, so that vectors pass through memory. It is then ten times
+slower, which no test detects. The same happens if such a function calls an adapter of iterators,
+arrays or closures. crates/kernels/base/src/isa.rs describes what must be inlined.
 
-`make lint-default-profile` runs this on libraries that were built as Cargo builds them for a
-program that depends on umber: with sixteen codegen units, between which less is inlined.
+`make lint-default-profile` runs this on libraries built with the default release profile, as in a
+program that depends on umber: with sixteen codegen units, across which less is inlined.
 """
 
 from __future__ import annotations
@@ -21,56 +21,56 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-# The crates of kernels by the names of their libraries; what is not published is for tests.
+# The library names of the kernel crates; unpublished crates are for tests only.
 CRATES = [
     f"umber_kernels_{manifest.parent.name}"
     for manifest in sorted(ROOT.glob("crates/kernels/*/Cargo.toml"))
     if "publish = false" not in manifest.read_text()
 ]
 
-# A line of nm: an address if there is one, the kind of symbol, its name.
+# A line of nm: the address, if any, the symbol type, the name.
 SYMBOL = re.compile(r"^[0-9a-f]* *(?P<kind>[A-Za-z]) (?P<name>\S+)$", re.MULTILINE)
 DEFINED = frozenset("tTwW")
 INTRINSIC = re.compile(r"core_arch.*?(_mm\d*_\w+)")
-# Functions compiled for an instruction set, by the names of the sections they stand in; what they
-# call, by the lines of `objdump -r`; adapters of the standard library.
+# In the output of `objdump -r`: section names of functions compiled for an instruction set, and the
+# functions that they call. ADAPTER matches adapters of the standard library.
 VECTORISED = re.compile(r"^RELOCATION RECORDS FOR \[\.text\.\S*(?:with_avx|_avx2|avx512)")
 CALL = re.compile(
     r"^[0-9a-f]+ R_X86_64_(?:PLT32|GOTPCRELX?) +(?P<name>_ZN\S+?)(?:[-+]0x|$)", re.MULTILINE
 )
 ADAPTER = re.compile(r"core(?:\.\.|\d+)(?:iter(?:\.\.|\d+)adapters|array|ops(?:\.\.|\d+)function)")
-# Only builds with assertions refer to it. Those are for tests, and inline less.
+# A symbol that only builds with assertions reference; these are for tests and inline less.
 ASSERTION = "panic_const_add_overflow"
 
 
 def symbols(listing: str) -> Iterator[tuple[str, str]]:
-    """The kinds and names of symbols that nm lists."""
-    return ((found["kind"], found["name"]) for found in SYMBOL.finditer(listing))
+    """The types and names of the symbols in the output of nm."""
+    return ((match["kind"], match["name"]) for match in SYMBOL.finditer(listing))
 
 
 def has_assertions(listing: str) -> bool:
-    """Is this a library with overflow checks?"""
+    """Whether the library was built with overflow checks."""
     return any(ASSERTION in name for _, name in symbols(listing))
 
 
 def called(listing: str) -> list[str]:
-    """The intrinsics that are functions of their own."""
+    """The intrinsics that were compiled to separate functions."""
     names = (name for kind, name in symbols(listing) if kind in DEFINED)
-    return sorted({found[1] for name in names if (found := INTRINSIC.search(name))})
+    return sorted({match[1] for name in names if (match := INTRINSIC.search(name))})
 
 
 def adapters(relocations: str) -> list[str]:
-    """The adapters that functions compiled for an instruction set call."""
+    """The adapters called by functions that are compiled for an instruction set."""
     sections = re.split(r"(?=^RELOCATION RECORDS)", relocations, flags=re.MULTILINE)
     calls = (CALL.finditer(section) for section in sections if VECTORISED.match(section))
-    return sorted({c["name"] for found in calls for c in found if ADAPTER.search(c["name"])})
+    return sorted({c["name"] for matches in calls for c in matches if ADAPTER.search(c["name"])})
 
 
 def newest(target: Path, crate: str) -> Path | None:
-    """The latest library of a crate that holds code, but no assertions."""
-    places = ("release", "*/release")
+    """The latest library of a crate that contains code but no assertions."""
+    folders = ("release", "*/release")
     libraries = [
-        library for place in places for library in target.glob(f"{place}/deps/lib{crate}-*.rlib")
+        library for folder in folders for library in target.glob(f"{folder}/deps/lib{crate}-*.rlib")
     ]
     for library in sorted(libraries, key=lambda path: path.stat().st_mtime, reverse=True):
         listing = listing_of(library)
@@ -81,12 +81,12 @@ def newest(target: Path, crate: str) -> Path | None:
 
 
 def listing_of(library: Path, *options: str) -> str:
-    """What nm lists of a library; members without code are complained of on the other stream."""
+    """The output of nm for a library; its warnings about members without code go to stderr."""
     return output_of("nm", *options, library)
 
 
 def output_of(*command: str | Path) -> str:
-    """What a command prints."""
+    """The standard output of a command."""
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
@@ -100,8 +100,8 @@ def main() -> int:
     for crate in CRATES:
         library = newest(target, crate)
         if not library:
-            way = "rm -f .venv/.stamps/wheel; make wheel"
-            print(f"{target}: no library of {crate} to read: {way}", file=sys.stderr)
+            command = "rm -f .venv/.stamps/wheel; make wheel"
+            print(f"{target}: no library of {crate} to read: {command}", file=sys.stderr)
             return 1
         for name in called(listing_of(library)):
             print(f"{crate}: {name} is a function: a loop that needs it was not inlined")

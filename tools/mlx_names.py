@@ -18,31 +18,31 @@ TABLE = Path(__file__).resolve().parent.parent / "tests/mlx/mlx_names.json"
 
 
 def modules() -> dict[str, ModuleType]:
-    """All modules of the wheel by name, those inside the extension module included."""
+    """All modules of the wheel by name, including those inside the extension module."""
     package = importlib.import_module("mlx")
-    for found in pkgutil.walk_packages(package.__path__, "mlx."):
-        importlib.import_module(found.name)
+    for info in pkgutil.walk_packages(package.__path__, "mlx."):
+        importlib.import_module(info.name)
     return {name: sys.modules[name] for name in sorted(sys.modules) if name.startswith("mlx.")}
 
 
 def is_shown(name: str) -> bool:
-    """All but what every module or class has."""
+    """Whether the name is not a special name such as `__doc__`."""
     return not (name.startswith("__") and name.endswith("__"))
 
 
 def names_of(module: ModuleType) -> dict[str, str]:
-    """The names by the module of MLX that they are from, `""` for what is not from MLX."""
-    found: dict[str, list[str]] = {}
+    """The names by the MLX module that defines them; `""` for names from other packages."""
+    names_by_home: dict[str, list[str]] = {}
     for name in filter(is_shown, dir(module)):
         value = getattr(module, name)
         home = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-        is_of_mlx = str(home).split(".")[0] == "mlx"
-        found.setdefault(home if is_of_mlx else "", []).append(name)
-    return {home: " ".join(names) for home, names in sorted(found.items())}
+        is_from_mlx = str(home).split(".")[0] == "mlx"
+        names_by_home.setdefault(home if is_from_mlx else "", []).append(name)
+    return {home: " ".join(names) for home, names in sorted(names_by_home.items())}
 
 
 def members_of(module: ModuleType) -> dict[str, str]:
-    """The members that the classes defined in the module add to their bases."""
+    """The members that the classes of the module define in addition to their bases."""
     return {
         name: " ".join(filter(is_shown, sorted(vars(value))))
         for name, value in sorted(vars(module).items())
@@ -52,13 +52,13 @@ def members_of(module: ModuleType) -> dict[str, str]:
 
 def main() -> None:
     """Write the table."""
-    found = modules()
+    modules_by_name = modules()
     table = {
         "version": importlib.import_module("mlx.core").__version__,
-        "modules": {name: names_of(module) for name, module in found.items()},
+        "modules": {name: names_of(module) for name, module in modules_by_name.items()},
         "classes": {
             f"{name}.{class_}": members
-            for name, module in found.items()
+            for name, module in modules_by_name.items()
             for class_, members in members_of(module).items()
         },
     }

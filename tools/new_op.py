@@ -23,12 +23,12 @@ BINDINGS = "crates/umber-python/src"
 
 
 class CannotEditError(Exception):
-    """A place to edit is not where the tool expects it, or the op is there already."""
+    """A line to edit was not found, or the op exists already."""
 
 
 @dataclass(frozen=True)
 class Insert:
-    """Put lines above the first line that matches `line`, below one that matches `after`."""
+    """Insert text before the first match of `line` that follows a match of `after`."""
 
     path: str
     after: str
@@ -36,21 +36,21 @@ class Insert:
     text: str
 
     def apply(self, source: str) -> str:
-        """The source with the lines in it."""
+        """The source with the text inserted."""
         start = find(self.path, source, self.after, 0)
-        place = find(self.path, source, self.line, start.end())
-        return source[: place.start()] + self.text + source[place.start() :]
+        position = find(self.path, source, self.line, start.end())
+        return source[: position.start()] + self.text + source[position.start() :]
 
 
 @dataclass(frozen=True)
 class Absent:
-    """Change nothing, but make sure that the file does not have a text yet."""
+    """Check that the file does not contain a text; changes nothing."""
 
     path: str
     text: str
 
     def apply(self, source: str) -> str:
-        """The source as it is."""
+        """The unchanged source."""
         if self.text in source:
             raise CannotEditError(f"{self.path} has {self.text} already")
         return source
@@ -58,22 +58,22 @@ class Absent:
 
 @dataclass(frozen=True)
 class InsertSorted:
-    """Put a line among the consecutive lines that match `like`, in alphabetical order."""
+    """Insert a line in alphabetical order into the consecutive lines that match `pattern`."""
 
     path: str
-    like: str
+    pattern: str
     text: str
 
     def apply(self, source: str) -> str:
-        """The source with the line in it."""
-        block = find(self.path, source, f"(?:^{self.like}\n)+", 0)
+        """The source with the line inserted."""
+        block = find(self.path, source, f"(?:^{self.pattern}\n)+", 0)
         lines = [*block[0].splitlines(keepends=True), self.text]
         return source[: block.start()] + "".join(sorted(lines)) + source[block.end() :]
 
 
 @dataclass(frozen=True)
 class Replace:
-    """Replace what matches `pattern`, below a line that matches `after`."""
+    """Replace the first match of `pattern` that follows a match of `after`."""
 
     path: str
     after: str
@@ -83,20 +83,20 @@ class Replace:
     def apply(self, source: str) -> str:
         """The source with the replacement."""
         start = find(self.path, source, self.after, 0)
-        place = find(self.path, source, self.pattern, start.end())
-        return source[: place.start()] + place.expand(self.text) + source[place.end() :]
+        match = find(self.path, source, self.pattern, start.end())
+        return source[: match.start()] + match.expand(self.text) + source[match.end() :]
 
 
 @dataclass(frozen=True)
 class Create:
-    """A new file from a template."""
+    """Create a file from a template."""
 
     path: str
     template: str
     words: dict[str, str]
 
     def apply(self, source: str) -> str:
-        """The text of the file, which must not exist yet."""
+        """The text of the new file; raises an error if the file exists."""
         if source:
             raise CannotEditError(f"{self.path} exists already")
         text = (TEMPLATES / self.template).read_text()
@@ -119,7 +119,7 @@ def find(path: str, source: str, pattern: str, start: int) -> re.Match:
 
 
 def variant_of(name: str) -> str:
-    """The Rust type of an op's name: rms_norm is RmsNorm."""
+    """The name of an op's Rust type, such as RmsNorm for rms_norm."""
     return "".join(part.capitalize() for part in name.split("_"))
 
 
@@ -174,7 +174,7 @@ def unary(options: argparse.Namespace) -> list[Edit]:
 
 
 def function(options: argparse.Namespace, op: str) -> Insert:
-    """The public function of core, at the end of its group's file."""
+    """Append the public function of umber-core to the file of its group."""
     text = (
         f"\n/// {options.doc}\npub fn {options.name}(x: &Array) -> Result<Array> {{\n"
         f"    Array::record_one({op}, &[x])\n}}\n"
@@ -183,7 +183,7 @@ def function(options: argparse.Namespace, op: str) -> Insert:
 
 
 def composite(options: argparse.Namespace) -> list[Edit]:
-    """An op defined by simpler ones, with a kernel."""
+    """An op with a kernel that is also defined by simpler ops."""
     name, variant = options.name, variant_of(options.name)
     folder = f"{CORE}/primitives/composite"
     return [
@@ -209,7 +209,7 @@ def composite(options: argparse.Namespace) -> list[Edit]:
 
 
 def primitive(options: argparse.Namespace) -> list[Edit]:
-    """A structured primitive with rules of its own."""
+    """A structured primitive with its own rules."""
     name, variant = options.name, variant_of(options.name)
     folder = f"{CORE}/primitives"
     return [
@@ -222,11 +222,11 @@ def primitive(options: argparse.Namespace) -> list[Edit]:
 
 
 def words(options: argparse.Namespace) -> dict[str, str]:
-    """What the templates' placeholders stand for."""
+    """The values of the placeholders in the templates."""
     return {"name": options.name, "Variant": variant_of(options.name), "doc": options.doc}
 
 
-LEFT = {
+NEXT_STEPS = {
     "unary": """\
 Now look at: the rows in crates/kernels/elementwise/src/elementwise/unary.rs (`exact1!` calls the
 standard library one element at a time; a vectorised function in math/ is faster); the domain and
@@ -247,7 +247,7 @@ KINDS = {"unary": unary, "composite": composite, "primitive": primitive}
 
 
 def edited(root: Path, edits: list[Edit]) -> dict[str, tuple[str, str]]:
-    """The old and new text of every file that the edits touch."""
+    """The old and new text of every file that the edits change."""
     texts: dict[str, tuple[str, str]] = {}
     for edit in edits:
         path = root / edit.path
@@ -262,7 +262,7 @@ def edited(root: Path, edits: list[Edit]) -> dict[str, tuple[str, str]]:
 
 
 def parse() -> argparse.Namespace:
-    """The options."""
+    """Parse the command-line options."""
 
     def snake_case(text: str) -> str:
         if not re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", text):
@@ -309,7 +309,7 @@ def main() -> int:
         else:
             (options.root / path).write_text(new)
             print(f"{'edited' if old else 'wrote'} {path}")
-    print(LEFT[options.kind].format(group=getattr(options, "group", "")))
+    print(NEXT_STEPS[options.kind].format(group=getattr(options, "group", "")))
     return 0
 
 

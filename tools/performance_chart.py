@@ -1,8 +1,8 @@
 """Write the chart and the tables of docs/internals/performance.md; --check compares.
 
-The data are in docs/internals/performance.csv. A row is one case on one processor: umber's value,
-the fastest peer and its value, in seconds or bytes. A ratio is the peer's value over umber's, so
-above 1 umber is ahead.
+The data are in docs/internals/performance.csv. Each row contains one case on one processor: umber's
+value, the fastest peer and its value, in seconds or bytes. A ratio is the peer's value over
+umber's; above 1 umber is faster.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ GROUPS = {
     "files": ("io",),
 }
 COLOURS = ("#4269d0", "#efb118", "#3ca951")
-LARGEST = 4.0
-"""Ratios above this count as this in means, so that no case decides its group."""
+MAX_RATIO = 4.0
+"""Ratios are limited to this value in means, so that no single case dominates its group."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """The cases of the data file that umber and a peer have both run."""
+    """The cases of the data file with values of both umber and a peer."""
     names = {folder: group for group, folders in GROUPS.items() for folder in folders}
     with DATA.open(encoding="utf-8", newline="") as file:
         return [
@@ -63,50 +63,52 @@ def cases() -> list[Case]:
         ]
 
 
-def processors(given: Sequence[Case]) -> list[str]:
-    return list(dict.fromkeys(case.processor for case in given))
+def processors(all_cases: Sequence[Case]) -> list[str]:
+    return list(dict.fromkeys(case.processor for case in all_cases))
 
 
 def mean(ratios: Sequence[float]) -> float:
     """The geometric mean."""
-    return math.exp(sum(math.log(min(ratio, LARGEST)) for ratio in ratios) / len(ratios))
+    return math.exp(sum(math.log(min(ratio, MAX_RATIO)) for ratio in ratios) / len(ratios))
 
 
-def ratios(given: Sequence[Case], processor: str, threads: int, group: str | None) -> list[float]:
+def ratios(
+    all_cases: Sequence[Case], processor: str, threads: int, group: str | None
+) -> list[float]:
     return [
         case.ratio
-        for case in given
+        for case in all_cases
         if (case.processor, case.threads) == (processor, threads) and group in (None, case.group)
     ]
 
 
-def tables(given: Sequence[Case]) -> str:
-    """Geometric means by group, with how many cases umber is the fastest in."""
-    parts = []
+def tables(all_cases: Sequence[Case]) -> str:
+    """Tables of the geometric means by group, and of the number of cases umber is fastest in."""
+    lines = []
     for threads, title in ((2, "Two threads"), (1, "One thread")):
-        parts.append(f"**{title}**\n\n| group | {' | '.join(processors(given))} |\n")
-        parts.append("|---|" + "---:|" * len(processors(given)) + "\n")
+        lines.append(f"**{title}**\n\n| group | {' | '.join(processors(all_cases))} |\n")
+        lines.append("|---|" + "---:|" * len(processors(all_cases)) + "\n")
         for group in (*GROUPS, None):
             cells = []
-            for processor in processors(given):
-                found = ratios(given, processor, threads, group)
-                ahead = sum(ratio >= 1 for ratio in found)
-                cells.append(f"{mean(found):.2f} ({ahead} of {len(found)})")
-            parts.append(f"| {group or 'all'} | {' | '.join(cells)} |\n")
-        parts.append("\n")
-    return "".join(parts)
+            for processor in processors(all_cases):
+                group_ratios = ratios(all_cases, processor, threads, group)
+                wins = sum(ratio >= 1 for ratio in group_ratios)
+                cells.append(f"{mean(group_ratios):.2f} ({wins} of {len(group_ratios)})")
+            lines.append(f"| {group or 'all'} | {' | '.join(cells)} |\n")
+        lines.append("\n")
+    return "".join(lines)
 
 
 def label(x: int, y: int, anchor: str, text: str) -> str:
     return f'<text x="{x}" y="{y}" text-anchor="{anchor}" fill="#222222">{text}</text>'
 
 
-def picture(given: Sequence[Case]) -> str:
-    """Horizontal bars of the means with two threads, a bar for each processor."""
+def picture(all_cases: Sequence[Case]) -> str:
+    """An SVG bar chart of the means with two threads, with a bar for each processor."""
     bar, gap, left, scale = 10, 16, 190, 150.0
-    each = bar * len(processors(given)) + gap
+    group_height = bar * len(processors(all_cases)) + gap
     top, width = 64, left + int(scale * 3) + 70
-    height = top + each * len(GROUPS) + 24
+    height = top + group_height * len(GROUPS) + 24
 
     def lines() -> Iterator[str]:
         yield (
@@ -119,9 +121,9 @@ def picture(given: Sequence[Case]) -> str:
             '<text x="12" y="22" font-size="14" fill="#222222">Speed relative to the fastest of '
             "NumPy, PyTorch, JAX and MLX, two threads</text>"
         )
-        for number, processor in enumerate(processors(given)):
-            x = 12 + 190 * number
-            yield f'<rect x="{x}" y="34" width="10" height="10" fill="{COLOURS[number]}"/>'
+        for index, processor in enumerate(processors(all_cases)):
+            x = 12 + 190 * index
+            yield f'<rect x="{x}" y="34" width="10" height="10" fill="{COLOURS[index]}"/>'
             yield f'<text x="{x + 15}" y="43" fill="#222222">{processor}</text>'
         for tick in (0, 1, 2, 3):
             x = left + int(scale * tick)
@@ -129,19 +131,19 @@ def picture(given: Sequence[Case]) -> str:
             yield f'<path d="M{x} {top - 8}V{height - 18}" stroke="{colour}"/>'
             yield label(x, height - 4, "middle", f"{tick}×")
         for row, group in enumerate(GROUPS):
-            y = top + each * row
-            middle = y + bar * len(processors(given)) // 2 + 4
+            y = top + group_height * row
+            middle = y + bar * len(processors(all_cases)) // 2 + 4
             yield label(left - 8, middle, "end", group)
-            for number, processor in enumerate(processors(given)):
-                value = mean(ratios(given, processor, 2, group))
+            for index, processor in enumerate(processors(all_cases)):
+                value = mean(ratios(all_cases, processor, 2, group))
                 length = int(scale * value)
-                place = y + bar * number
+                bar_y = y + bar * index
                 yield (
-                    f'<rect x="{left}" y="{place}" width="{length}" height="{bar - 1}" '
-                    f'fill="{COLOURS[number]}"/>'
+                    f'<rect x="{left}" y="{bar_y}" width="{length}" height="{bar - 1}" '
+                    f'fill="{COLOURS[index]}"/>'
                 )
                 yield (
-                    f'<text x="{left + length + 4}" y="{place + 9}" font-size="10" '
+                    f'<text x="{left + length + 4}" y="{bar_y + 9}" font-size="10" '
                     f'fill="#222222">{value:.2f}</text>'
                 )
         yield "</svg>"
@@ -149,21 +151,21 @@ def picture(given: Sequence[Case]) -> str:
     return "\n".join(lines()) + "\n"
 
 
-def page(given: Sequence[Case]) -> str:
-    """The page with its tables written anew."""
+def page(all_cases: Sequence[Case]) -> str:
+    """The page with updated tables."""
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n{tables(given)}{END}{after}"
+    return f"{before}{BEGIN}\n{tables(all_cases)}{END}{after}"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="fail if a file is out of date")
     check = parser.parse_args().check
-    given = cases()
+    all_cases = cases()
     status = 0
-    for path, text in ((PAGE, page(given)), (PICTURE, picture(given))):
+    for path, text in ((PAGE, page(all_cases)), (PICTURE, picture(all_cases))):
         if not check:
             path.write_text(text, encoding="utf-8")
         elif path.read_text(encoding="utf-8") != text:

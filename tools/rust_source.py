@@ -1,11 +1,11 @@
-"""A small lexer for Rust source, enough to follow paths and find functions."""
+"""A small lexer for Rust source that suffices to find paths and functions."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-# Comments, strings, characters (not lifetimes), in the order in which Rust's lexer would see them.
+# Comments, strings and characters (not lifetimes), in the order in which Rust's lexer tries them.
 NOISE = re.compile(
     r"""//[^\n]*
       | /\*.*?\*/
@@ -20,7 +20,7 @@ TOKEN = re.compile(r"[A-Za-z_]\w*|::|\S")
 
 
 class Function(NamedTuple):
-    """Where a function stands and how long it is."""
+    """The position and length of a function."""
 
     name: str
     line: int
@@ -28,12 +28,12 @@ class Function(NamedTuple):
 
 
 def blank_noise(source: str) -> str:
-    """The source with comments and literals blanked out, line breaks kept."""
+    """The source with comments and literals replaced by a space; line breaks are preserved."""
     return NOISE.sub(lambda match: "\n" * match[0].count("\n") + " ", source)
 
 
 def end_of_item(tokens: list[str], index: int) -> int:
-    """The index after the item that starts at `index`: past its `;` or its closing brace."""
+    """The index after the item that starts at `index`: after its `;` or its closing brace."""
     depth = 0
     while index < len(tokens):
         token = tokens[index]
@@ -50,25 +50,25 @@ def end_of_item(tokens: list[str], index: int) -> int:
 
 
 def tokens_of(source: str) -> list[str]:
-    """The tokens that can hold paths, without `#[cfg(test)]` items."""
+    """The tokens of the source without comments, literals and `#[cfg(test)]` items."""
     tokens = TOKEN.findall(blank_noise(source))
-    kept, index = [], 0
+    result, index = [], 0
     test_attribute = ["#", "[", "cfg", "(", "test", ")", "]"]
     while index < len(tokens):
         if tokens[index : index + len(test_attribute)] == test_attribute:
             index = end_of_item(tokens, index + len(test_attribute))
         else:
-            kept.append(tokens[index])
+            result.append(tokens[index])
             index += 1
-    return kept
+    return result
 
 
 def functions_of(source: str) -> list[Function]:
-    """Every function with a body, those inside others included."""
+    """All functions with a body, including nested ones."""
     text = blank_noise(source)
     matches = list(TOKEN.finditer(text))
     tokens = [match[0] for match in matches]
-    found = []
+    functions = []
     for index, token in enumerate(tokens[:-1]):
         name = tokens[index + 1]
         if token != "fn" or not name[0].isidentifier():
@@ -77,5 +77,5 @@ def functions_of(source: str) -> list[Function]:
         if tokens[last] == "}":
             first_line = text.count("\n", 0, matches[index].start()) + 1
             last_line = text.count("\n", 0, matches[last].start()) + 1
-            found.append(Function(name, first_line, last_line - first_line + 1))
-    return found
+            functions.append(Function(name, first_line, last_line - first_line + 1))
+    return functions

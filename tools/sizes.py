@@ -1,9 +1,9 @@
-"""List long files; fail for a very long one that does not say why it is one subject.
+"""List long files, and fail for very long files that do not give a reason for their length.
 
-Over 300 lines a file asks a question and is listed. Over 600 its first lines must hold
-`//! One subject: why` (Python: `# One subject: why`). Functions over 60 lines are listed too: their
-doc comments must say why. Documentation of items is not counted (`///`, docstrings), nor are tests,
-tables of data, generated stubs and texts.
+Files over 300 lines are listed. Files over 600 lines must contain `//! One subject: why` (in Python
+`# One subject: why`) among their first lines. Functions over 60 lines are listed too; their doc
+comments must explain the length. Documentation of items (`///`, docstrings) is not counted. Tests,
+data tables, generated stubs and texts are exempt.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from pathlib import Path
 
 from rust_source import Function, functions_of
 
-ASKS = 300
-MUST_SAY_WHY = 600
-HEAD = 30
+LISTED_LINES = 300
+REASON_REQUIRED_LINES = 600
+HEAD_LINES = 30
 LONG_FUNCTION = 60
 REASON = re.compile(r"^\s*(?://!|//|#|)\s*One subject: \S", re.MULTILINE)
 COUNTED = {".rs", ".py", ".cu"}
-# Tests and tables in data form may be as long as what they list.
-EXCEPTED = re.compile(
+# Tests and data tables may have any length.
+EXEMPT = re.compile(
     r"(^|/)(tests|testdata|data)/|(^|/)tests?\.rs$|_tests?\.rs$|_table\.(rs|py)$|stub_types\.py$"
 )
 
 
 def tracked(root: Path) -> list[Path]:
-    """The files that git tracks or would track, so that build folders are left out."""
+    """The files that git tracks or would track, which excludes build folders."""
     listing = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
         cwd=root,
@@ -42,13 +42,13 @@ def tracked(root: Path) -> list[Path]:
 
 
 def is_counted(path: Path, root: Path) -> bool:
-    """Whether the size of this file is anybody's business."""
+    """Whether the size of this file is checked."""
     relative = path.relative_to(root).as_posix()
-    return path.suffix in COUNTED and not EXCEPTED.search(relative) and path.is_file()
+    return path.suffix in COUNTED and not EXEMPT.search(relative) and path.is_file()
 
 
 def code_lines(path: Path, text: str) -> int:
-    """How many lines a file has without the documentation of its items."""
+    """The number of lines of a file without the documentation of its items."""
     if path.suffix != ".py":
         return sum(not line.lstrip().startswith("///") for line in text.splitlines())
     documented = (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -62,19 +62,19 @@ def code_lines(path: Path, text: str) -> int:
 
 
 def survey(paths: list[Path], root: Path) -> tuple[list[str], list[str]]:
-    """The lines to print about long files, and the complaints about very long ones."""
+    """The list of long files, and error messages about very long files without a reason."""
     listed, complaints = [], []
     for path in paths:
         if not is_counted(path, root):
             continue
         text = path.read_text()
         count = code_lines(path, text)
-        if count <= ASKS:
+        if count <= LISTED_LINES:
             continue
         name = path.relative_to(root).as_posix()
-        says_why = bool(REASON.search("\n".join(text.splitlines()[:HEAD])))
+        has_reason = bool(REASON.search("\n".join(text.splitlines()[:HEAD_LINES])))
         listed.append((count, name))
-        if count > MUST_SAY_WHY and not says_why:
+        if count > REASON_REQUIRED_LINES and not has_reason:
             complaints.append(
                 f"{name} has {count} lines and no line `One subject: why` in its head"
             )
@@ -82,7 +82,7 @@ def survey(paths: list[Path], root: Path) -> tuple[list[str], list[str]]:
 
 
 def python_functions(source: str) -> list[Function]:
-    """Every function of a Python file."""
+    """All functions of a Python file."""
     return [
         Function(node.name, node.lineno, node.end_lineno - node.lineno + 1)
         for node in ast.walk(ast.parse(source))
@@ -91,26 +91,26 @@ def python_functions(source: str) -> list[Function]:
 
 
 def long_functions(paths: list[Path], root: Path) -> list[str]:
-    """The lines to print about long functions."""
-    found = []
+    """The list of long functions."""
+    functions = []
     for path in paths:
         if is_counted(path, root) and path.suffix in (".rs", ".py"):
             find = functions_of if path.suffix == ".rs" else python_functions
             name = path.relative_to(root).as_posix()
-            found += [(f.lines, f"{name}:{f.line} {f.name}") for f in find(path.read_text())]
-    found = sorted((item for item in found if item[0] > LONG_FUNCTION), reverse=True)
-    return [f"{lines:6} {place}" for lines, place in found]
+            functions += [(f.lines, f"{name}:{f.line} {f.name}") for f in find(path.read_text())]
+    functions = sorted((item for item in functions if item[0] > LONG_FUNCTION), reverse=True)
+    return [f"{lines:6} {location}" for lines, location in functions]
 
 
 def main() -> int:
-    """Print the long files; the exit status says whether one must be split or explained."""
+    """Print the long files; the exit status is 1 if one must be split or needs a reason."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[1])
     root = parser.parse_args().root
     paths = tracked(root)
     listed, complaints = survey(paths, root)
     functions = long_functions(paths, root)
-    print(f"sizes: {len(listed)} files over {ASKS} lines", *listed, sep="\n")
+    print(f"sizes: {len(listed)} files over {LISTED_LINES} lines", *listed, sep="\n")
     print(f"sizes: {len(functions)} functions over {LONG_FUNCTION} lines", *functions, sep="\n")
     for complaint in complaints:
         print(f"[sizes] {complaint}", file=sys.stderr)

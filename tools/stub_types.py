@@ -1,17 +1,17 @@
-"""What tools/stubs.py cannot read from the extension module: the types.
+"""The types in the stubs, which tools/stubs.py cannot read from the extension module.
 
-Names are looked up from the most to the least particular: `array.sum.axis`, `sum.axis`, `axis` for
-a parameter, `random.split`, `split` for a result. ` | None` is added where a default is None.
+Names are looked up from the most to the least specific: `array.sum.axis`, `sum.axis`, `axis` for a
+parameter, `random.split`, `split` for a result. ` | None` is added where the default is None.
 """
 
-# Private aliases of the stubs, in order of definition. Only those that are used are written.
+# Private type aliases of the stubs, in order of definition. Unused ones are omitted.
 ALIASES = {
     "_Scalar": "bool | int | float | complex",
-    # In a class with a property `str` that name is no type.
+    # In a class with a property `str`, that name does not mean the type.
     "_Text": "str",
     "_Operand": "array | _Scalar | _Buffer | _SupportsArray | Sequence[_Operand]",
     "_Shape": "int | Sequence[int]",
-    # NumPy's dtypes too, which a stub without NumPy cannot name.
+    # `Any` includes NumPy's dtypes, which the stubs cannot name without importing NumPy.
     "_DType": "Dtype | str | type[Any] | Any",
     "_Axes": "int | Sequence[int]",
     "_Device": "Device | DeviceType",
@@ -25,17 +25,16 @@ ALIASES = {
     "_File": "str | PathLike[str] | BinaryIO",
 }
 
-# Private protocols of the stubs, by their methods. Only those that are used are written.
+# Private protocols of the stubs and their methods. Unused ones are omitted.
 PROTOCOLS = {
-    # NumPy's arrays and scalars among others, which are no buffers to type checkers before 3.12.
+    # NumPy's arrays and scalars, among others; type checkers know buffers only from Python 3.12 on.
     "_SupportsArray": {"__array__": "(self) -> Any"},
 }
 
-# Private variables of the types of functions that take functions. Only those that are used are
-# written.
+# Private type variables for functions that take functions. Unused ones are omitted.
 VARIABLES = {"_P": "ParamSpec", "_R": "TypeVar"}
 
-# Where the names in types come from.
+# The modules that define the names in types.
 IMPORTS = {
     "Any": "typing",
     "BinaryIO": "typing",
@@ -55,10 +54,10 @@ IMPORTS = {
     "EllipsisType": "types",
     "_Buffer": "typing_extensions",
 }
-# Names that are imported under another one.
+# Names that are imported under a different name.
 IMPORTED_AS = {"_Buffer": "Buffer"}
 
-# Functions whose `axis` may be several axes; everywhere else it is one.
+# Functions whose `axis` may be several axes; elsewhere it is one axis.
 SEVERAL_AXES = (
     "all amax amin any average count_nonzero expand_dims flip gradient log_softmax logsumexp"
     " max mean median min minmax nanmax nanmean nanmedian nanmin nanpercentile nanprod"
@@ -391,7 +390,7 @@ PARAMETERS = {
     "state": "Any",
 }
 
-# Results. What is not named here is an array, but for the methods of other classes than array.
+# Results. Functions and methods of `array` that are not listed return an array.
 RETURNS = {
     "exporter": "FunctionExporter",
     **dict.fromkeys(
@@ -435,7 +434,8 @@ RETURNS = {
     **dict.fromkeys("ndim size".split(), "int"),
     "unique": "array | tuple[array, ...]",
     **dict.fromkeys("split array_split hsplit vsplit dsplit quantize".split(), "list[array]"),
-    # Tuples of a condition alone, and in full; `Any` keeps the usual form usable.
+    # These return tuples for some arguments (`where` of a condition only, `polyfit` with `full`);
+    # a union with `Any` makes the usual form usable without a cast.
     **dict.fromkeys("polyfit where".split(), "array | Any"),
     **dict.fromkeys("intersect1d indices".split(), "array | tuple[array, ...]"),
     **dict.fromkeys(
@@ -449,8 +449,8 @@ RETURNS = {
     "depends": "array | list[array]",
     "broadcast_shapes": "tuple[int, ...]",
     "einsum_path": "tuple[list[Any], str]",
-    # What these give depends on the file and the arguments: a union would refuse what programs do
-    # with each of its members.
+    # The result depends on the file and the arguments; a union would make type checkers reject
+    # valid uses of each of its members.
     **dict.fromkeys("load import_function".split(), "Any"),
     "default_device": "Device",
     "default_stream": "Stream",
@@ -514,10 +514,10 @@ RETURNS = {
     "Stream.__reduce__": "tuple[Any, ...]",
 }
 
-# What Python does not show of a class before 3.12, but type checkers want to see.
+# Methods that Python before 3.12 does not show, but that type checkers need.
 UNSEEN = {"array": ("__buffer__",)}
 
-# Values of modules that may be replaced by others.
+# Module attributes that may be assigned values of other types.
 CONSTANTS = {"state": "_RandomState | Sequence[array]"}
 
 # Properties and class attributes.
@@ -576,7 +576,7 @@ ATTRIBUTES = {
 
 _BINARY = "add and floordiv lshift matmul mod mul or pow rshift sub truediv xor".split()
 
-# The operators, whose own signatures say nothing.
+# Special methods, whose signatures in the module contain no types.
 SPECIAL_METHODS = {
     **{
         f"array.__{prefix}{name}__": "(self, other: _Operand) -> array"
@@ -632,7 +632,7 @@ SPECIAL_METHODS = {
     "__repr__": "(self) -> str",
     "Dtype.__repr__": "(self) -> _Text",
     "__str__": "(self) -> str",
-    # Python makes all six comparisons of a class that defines one; these two are object's own.
+    # CPython defines all six comparisons for a class that defines one; these are omitted.
     "__ne__": None,
     "__lt__": None,
     "__le__": None,

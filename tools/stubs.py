@@ -1,6 +1,6 @@
 """Write the type stubs of umber.core from the built extension module, or check those on disk.
 
-Names, signatures, defaults and documentation are the module's own; types come from the tables in
+Names, signatures, defaults and documentation come from the module, types from the tables in
 stub_types.py. A function without signature or documentation is an error, and so is a name without
 a type.
 """
@@ -25,8 +25,8 @@ import stub_types
 MODULE = "umber.core"
 WIDTH = 100
 HEADER = "# Generated from the extension module by tools/stubs.py; `make stubs` writes it again.\n"
-# Members of a class that say nothing about its interface.
-PLUMBING = {
+# Members of a class that do not belong to its interface.
+IMPLICIT_MEMBERS = {
     "__class_getitem__",
     "__dict__",
     "__doc__",
@@ -40,18 +40,18 @@ PLUMBING = {
     "__static_attributes__",
     "__firstlineno__",
 }
-# What a namespace says of itself: its version, and what the array API standard asks.
-STANDARD = {"__array_api_version__", "__array_namespace_info__", "__version__"}
-# Names that the package's stub defines beside the module's.
+# Public special names of a module: its version, and the names required by the array API standard.
+PUBLIC_SPECIAL_NAMES = {"__array_api_version__", "__array_namespace_info__", "__version__"}
+# Names that the package's stub defines in addition to those of the module.
 PRIVATE = stub_types.ALIASES.keys() | stub_types.PROTOCOLS.keys() | stub_types.VARIABLES.keys()
 WORD = re.compile(r"(?<![\w.'])[A-Za-z_]\w*(?!')")
 
 
 class Writer:
-    """Makes the stub of one module; complaints collect in `complaints`."""
+    """Generates the stub of one module; error messages are collected in `complaints`."""
 
     def __init__(self, module: types.ModuleType, package: types.ModuleType) -> None:
-        """Prepare for `module`, which is `package` itself or one of its submodules."""
+        """Create a writer for `module`, which is `package` itself or one of its submodules."""
         self.module = module
         self.package = package
         self.is_package = module is package
@@ -63,7 +63,7 @@ class Writer:
     # Types -----------------------------------------------------------------------------------
 
     def use(self, text: str) -> str:
-        """Note the names in a type, and reach the builtins that the module shadows."""
+        """Record the names in a type; prefixes builtins that the module shadows."""
 
         def replace(match: re.Match) -> str:
             name = match[0]
@@ -75,16 +75,16 @@ class Writer:
 
         return WORD.sub(replace, text)
 
-    def find(self, table: dict[str, str], path: str, what: str, otherwise: str | None) -> str:
-        """The most particular entry for `path` in a table: a.b.c, then b.c, then c."""
+    def find(self, table: dict[str, str], path: str, what: str, fallback: str | None) -> str:
+        """The most specific entry for `path` in a table: a.b.c, then b.c, then c."""
         parts = path.split(".")
         for start in range(len(parts)):
             entry = table.get(".".join(parts[start:]))
             if entry is not None:
                 return entry
-        if otherwise is None:
+        if fallback is None:
             self.complaints.append(f"{self.module.__name__}.{path}: no type for this {what}")
-        return otherwise or "object"
+        return fallback or "object"
 
     def parameter(self, path: str, parameter: inspect.Parameter) -> str:
         """One parameter with its type and default."""
@@ -101,13 +101,13 @@ class Writer:
         return f"{text}: {self.use(kind)} = {default(parameter.default)}"
 
     def parameters(self, path: str, signature: inspect.Signature, first: str | None) -> list[str]:
-        """The parameters of a function, `/` and `*` included; `first` is self or cls."""
-        given = list(signature.parameters.values())
+        """The parameters of a function, including `/` and `*`; `first` is self or cls."""
+        remaining = list(signature.parameters.values())
         written = [first] if first else []
-        if first and given and given[0].name == first:
-            given = given[1:]
+        if first and remaining and remaining[0].name == first:
+            remaining = remaining[1:]
         previous = None
-        for parameter in given:
+        for parameter in remaining:
             positional = parameter.kind is parameter.POSITIONAL_ONLY
             if (
                 previous is not None
@@ -139,13 +139,13 @@ class Writer:
         except (ValueError, TypeError):
             self.complaints.append(f"{self.module.__name__}.{path}: no text signature")
             return []
-        whole = f"{self.prefix}.{path}" if self.prefix else path
-        written = self.parameters(whole, signature, first)
-        result = self.use(self.find(stub_types.RETURNS, whole, "result", returns))
+        full_path = f"{self.prefix}.{path}" if self.prefix else path
+        written = self.parameters(full_path, signature, first)
+        result = self.use(self.find(stub_types.RETURNS, full_path, "result", returns))
         return definition(name, written, result, self.documentation(path, value))
 
     def documentation(self, path: str, value: object) -> str:
-        """The docstring, which every public function and class must have."""
+        """The docstring, which is required for every public function and class."""
         text = inspect.getdoc(value) or ""
         if not text.strip() and not path.rpartition(".")[2].startswith("__"):
             self.complaints.append(f"{self.module.__name__}.{path}: no docstring")
@@ -161,9 +161,11 @@ class Writer:
         if value.__text_signature__ is not None or inspect.isfunction(value.__init__):
             written = self.parameters(name, inspect.signature(value), "self")
             body += definition("__init__", written, "None", "")
-        for member, held in sorted(vars(value).items(), key=member_order):
-            if member not in PLUMBING and (not member.startswith("_") or member.startswith("__")):
-                body += self.member(name, value, member, held)
+        for member, attribute in sorted(vars(value).items(), key=member_order):
+            if member not in IMPLICIT_MEMBERS and (
+                not member.startswith("_") or member.startswith("__")
+            ):
+                body += self.member(name, value, member, attribute)
         for member in stub_types.UNSEEN.get(name, ()):
             if member not in vars(value):
                 body += special(member, self.use(stub_types.SPECIAL_METHODS[member]))
@@ -172,26 +174,26 @@ class Writer:
             return [f"{head} ...", ""]
         return [head, *(f"    {line}" if line else "" for line in body), ""]
 
-    def member(self, owner: str, cls: type, name: str, held: object) -> list[str]:
+    def member(self, owner: str, cls: type, name: str, value: object) -> list[str]:
         """One member of a class."""
         path = f"{owner}.{name}"
-        if name == "__hash__" and held is None:
+        if name == "__hash__" and value is None:
             return [f"__hash__: {self.use('None')}  # type: ignore[assignment]"]
         for key in (path, name):
             if key in stub_types.SPECIAL_METHODS:
                 signature = stub_types.SPECIAL_METHODS[key]
                 return [] if signature is None else special(name, self.use(signature))
         returns = "array" if owner == "array" else None
-        if isinstance(held, staticmethod):
+        if isinstance(value, staticmethod):
             return ["@staticmethod", *self.function(path, getattr(cls, name), None, returns)]
-        if isinstance(held, classmethod | types.ClassMethodDescriptorType):
+        if isinstance(value, classmethod | types.ClassMethodDescriptorType):
             return ["@classmethod", *self.function(path, getattr(cls, name), "cls", returns)]
-        if isinstance(held, property | types.GetSetDescriptorType | types.MemberDescriptorType):
+        if isinstance(value, property | types.GetSetDescriptorType | types.MemberDescriptorType):
             kind = self.use(self.find(stub_types.ATTRIBUTES, path, "attribute", None))
-            return ["@property", *definition(name, ["self"], kind, self.documentation(path, held))]
-        if callable(held):
-            return self.function(path, held, "self", returns)
-        return [f"{name}: {self.use(type(held).__name__)}"]
+            return ["@property", *definition(name, ["self"], kind, self.documentation(path, value))]
+        if callable(value):
+            return self.function(path, value, "self", returns)
+        return [f"{name}: {self.use(type(value).__name__)}"]
 
     def constant(self, name: str, value: object) -> list[str]:
         """A module-level value."""
@@ -227,7 +229,7 @@ class Writer:
         return text
 
     def aliases(self) -> list[str]:
-        """The private aliases that are used; a submodule takes them from the package."""
+        """The private aliases that are used; submodules import them from the package."""
         if not self.is_package:
             return []
         lines = []
@@ -235,8 +237,8 @@ class Writer:
             if name in self.names:
                 self.names.add("TypeAlias")
                 self.names.update(WORD.findall(kind))
-                quoted = self.use(kind)
-                lines.append(f"{name}: TypeAlias = {quoted}")
+                alias_type = self.use(kind)
+                lines.append(f"{name}: TypeAlias = {alias_type}")
         return [*self.variables(), *self.protocols(), *lines[::-1]]
 
     def variables(self) -> list[str]:
@@ -261,61 +263,62 @@ class Writer:
     def imports(self, submodules: list[str]) -> list[str]:
         """The imports for every name that was used."""
         lines = ["import builtins"] if "builtins" in self.names else []
-        wanted: dict[str, set[str]] = {}
+        names_by_module: dict[str, set[str]] = {}
         if "TypeAlias" in self.names:
-            wanted["typing"] = {"TypeAlias"}
+            names_by_module["typing"] = {"TypeAlias"}
         for name in self.names & stub_types.IMPORTS.keys():
             original = stub_types.IMPORTED_AS.get(name)
             text = f"{original} as {name}" if original else name
-            wanted.setdefault(stub_types.IMPORTS[name], set()).add(text)
+            names_by_module.setdefault(stub_types.IMPORTS[name], set()).add(text)
         if not self.is_package:
             known = {name for name, _ in public(self.package)} | PRIVATE
-            # A type of Python's name is Python's, whatever the package calls by it.
+            # A builtin name means the builtin type, even if the package defines the same name.
             shared = (
                 (self.names & known) - self.public.keys() - vars(builtins).keys() - {"builtins"}
             )
             if shared:
-                wanted[self.package.__name__] = shared
+                names_by_module[self.package.__name__] = shared
         lines += [
-            f"from {source} import {', '.join(sorted(wanted[source]))}" for source in sorted(wanted)
+            f"from {source} import {', '.join(sorted(names_by_module[source]))}"
+            for source in sorted(names_by_module)
         ]
         return lines + [f"from . import {name} as {name}" for name in sorted(submodules)]
 
     def check_names(self, text: str) -> None:
-        """Complain about names in the stub that nothing defines."""
+        """Report names in the stub that are not defined."""
         tree = ast.parse(text)
         bound = set(dir(builtins)) | self.public.keys() | PRIVATE | {"builtins"}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom | ast.Import):
                 bound |= {alias.asname or alias.name for alias in node.names}
         for node in ast.walk(tree):
-            loaded = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-            if loaded and node.id not in bound:
+            is_loaded = isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+            if is_loaded and node.id not in bound:
                 self.complaints.append(f"{self.module.__name__}: the type {node.id} is not defined")
 
 
 def takes_none(kind: str) -> bool:
-    """Whether a type, or what its aliases stand for, has None among its members."""
+    """Whether a type, with aliases expanded, has None among its members."""
     members = [member.strip() for member in kind.split("|")]
     aliases = [stub_types.ALIASES[member] for member in members if member in stub_types.ALIASES]
     return bool({"None", "Any"} & set(members)) or any(takes_none(alias) for alias in aliases)
 
 
 def public(module: types.ModuleType) -> Iterator[tuple[str, object]]:
-    """The public members of a module, and the private classes that some of them belong to."""
+    """The public members of a module, and its private classes, which appear in types."""
     for name, value in vars(module).items():
         is_private_class = isinstance(value, type) and not name.startswith("__")
-        if not name.startswith("_") or is_private_class or name in STANDARD:
+        if not name.startswith("_") or is_private_class or name in PUBLIC_SPECIAL_NAMES:
             yield name, value
 
 
 def member_order(item: tuple[str, object]) -> tuple[bool, str]:
-    """Special methods first, then the rest, each by name."""
+    """A sort key: special methods first, then the others, each by name."""
     return not item[0].startswith("__"), item[0]
 
 
 def default(value: object) -> str:
-    """A default as source, or `...` where its repr is not a literal."""
+    """A default value as source, or `...` if its repr is not a literal."""
     try:
         ast.literal_eval(repr(value))
     except (ValueError, SyntaxError):
@@ -340,7 +343,7 @@ def docstring(text: str) -> list[str]:
 
 
 def definition(name: str, parameters: list[str], result: str, documentation: str) -> list[str]:
-    """A function definition, on one line where it fits."""
+    """A function definition, on one line if it fits."""
     body = [f"    {line}" if line else "" for line in docstring(documentation)]
     tail = ":" if body else ": ..."
     line = f"def {name}({', '.join(parameters)}) -> {result}{tail}"
@@ -351,13 +354,13 @@ def definition(name: str, parameters: list[str], result: str, documentation: str
 
 
 def special(name: str, signature: str) -> list[str]:
-    """The definition of a special method from its line in the table."""
+    """The definition of a special method from its signature in the table."""
     code, hash_sign, comment = signature.partition("  #")
     return [f"def {name}{code}: ...{hash_sign}{comment}"]
 
 
 def render(package: types.ModuleType) -> tuple[dict[str, str], list[str]]:
-    """The stub files by name, and what is wrong with the module or the tables."""
+    """The stub files by name, and error messages about the module and the tables."""
     files, complaints = {}, []
     modules = {"__init__.pyi": package}
     for name, value in public(package):
@@ -371,7 +374,7 @@ def render(package: types.ModuleType) -> tuple[dict[str, str], list[str]]:
 
 
 def differences(files: dict[str, str], folder: Path) -> list[str]:
-    """How the stubs on disk differ from what they should be."""
+    """A diff between the stubs on disk and the generated stubs."""
     lines = []
     for path in sorted(folder.glob("*.pyi")):
         if path.name not in files:
@@ -386,7 +389,7 @@ def differences(files: dict[str, str], folder: Path) -> list[str]:
 
 
 def write(files: dict[str, str], folder: Path) -> None:
-    """Write the stubs, touching only those that change, and remove others."""
+    """Write the stubs that have changed, and remove files without a module."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in folder.glob("*.pyi"):
         if path.name not in files:
@@ -398,7 +401,7 @@ def write(files: dict[str, str], folder: Path) -> None:
 
 
 def main() -> int:
-    """Write the stubs; with --check, compare and print the difference."""
+    """Write the stubs; with --check, print the difference instead."""
     root = Path(__file__).resolve().parents[1]
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="compare, write nothing")

@@ -1,4 +1,4 @@
-"""Folders with a model as they are published: `config.json` and `*.safetensors`."""
+"""Reading of published model folders: `config.json` and `*.safetensors`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import umber.core as mx
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The object in a file of JSON; a `ValueError` says what else is there."""
+    """The object in a JSON file; raises `ValueError` if it contains something else."""
     try:
         content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
@@ -21,7 +21,7 @@ def read_json(file: Path) -> dict[str, Any]:
 
 
 def read_weights(folder: Path) -> dict[str, mx.array]:
-    """The arrays of all safetensors files of a folder, by their names."""
+    """The arrays of all safetensors files of a folder, by name."""
     weights: dict[str, mx.array] = {}
     files = sorted(folder.glob("*.safetensors"))
     if not files:
@@ -34,14 +34,14 @@ def read_weights(folder: Path) -> dict[str, mx.array]:
 
 
 def expect(config: dict[str, Any], **values: object) -> None:
-    """Check that a configuration says these values, or nothing of them."""
+    """Check that a configuration has these values or does not set them."""
     for name, value in values.items():
         if config.get(name, value) != value:
             raise ValueError(f"config.json: {name} is {config[name]!r}, expected {value!r}")
 
 
-def whole(config: dict[str, Any], name: str, default: int | None = None) -> int:
-    """A size in a configuration, which must be a whole number above 0."""
+def positive_integer(config: dict[str, Any], name: str, default: int | None = None) -> int:
+    """An entry of a configuration, which must be an integer above 0."""
     value = config.get(name)
     value = default if value is None else value
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
@@ -50,7 +50,7 @@ def whole(config: dict[str, Any], name: str, default: int | None = None) -> int:
 
 
 def positive(config: dict[str, Any], name: str, default: float) -> float:
-    """A number in a configuration, which must be above 0."""
+    """An entry of a configuration, which must be a number above 0."""
     value = config.get(name, default)
     if not isinstance(value, int | float) or isinstance(value, bool) or not value > 0:
         raise ValueError(f"config.json: {name} is {value!r}, expected a number above 0")

@@ -14,41 +14,41 @@ from common.options import fail
 
 SIDE = 8
 PIXELS, CLASSES = SIDE * SIDE, 10
-# The held-out fifth is always the same, so that saved weights are never tested on what they know.
+# The split is fixed, so that saved weights are never tested on digits they were trained on.
 SPLIT_SEED = 0
-MISREAD_SHOWN = 10
+MAX_SHOWN = 10
 
 
 class Digits(NamedTuple):
-    """All digits as umber arrays, and which of them are for training and for the test."""
+    """All digits as umber arrays, and the indices of the training set and the test set."""
 
     images: mx.array
-    """(digits, 64), from 0 to 1."""
+    """(digits, 64), with values from 0 to 1."""
     labels: mx.array
     train: mx.array
     test: mx.array
 
 
 def address(array: NDArray[Any]) -> int:
-    """Where the array's first element lies in memory."""
-    place: int = array.__array_interface__["data"][0]
-    return place
+    """The memory address of the array's first element."""
+    pointer: int = array.__array_interface__["data"][0]
+    return pointer
 
 
 def shared(source: NDArray[Any]) -> mx.array:
-    """The NumPy array as an umber array in the same memory."""
-    # Nobody can write to it any more, so operations on it may stay lazy.
+    """The NumPy array as an umber array that shares its memory."""
+    # The array cannot be modified any more, so that operations on it can stay lazy.
     source.flags.writeable = False
     array = mx.asarray(source)
-    ours, theirs = address(np.asarray(array)), address(source)
-    if ours != theirs:
-        fail(f"NumPy's array at {theirs:#x} was copied to {ours:#x}")
+    umber_address, numpy_address = address(np.asarray(array)), address(source)
+    if umber_address != numpy_address:
+        fail(f"NumPy's array at {numpy_address:#x} was copied to {umber_address:#x}")
     return array
 
 
 def read_digits() -> Digits:
-    """The digits, taken from NumPy's memory without a copy; a fifth of them is held out."""
-    # Imported here, as matplotlib elsewhere: a wrong option should not have to wait for them.
+    """The digits, shared with NumPy's memory; a fifth of them is held out."""
+    # scikit-learn and matplotlib are slow to import, so errors in options are reported first.
     from sklearn.datasets import load_digits
 
     source = load_digits()
@@ -67,33 +67,33 @@ def read_digits() -> Digits:
 
 
 def predictions(model: nn.Module, digits: Digits) -> NDArray[Any]:
-    """The class that the model sees in each digit of the test set."""
+    """The predicted class of each digit of the test set."""
     model.eval()
     return np.array(mx.argmax(model(digits.images[digits.test]), axis=-1))
 
 
 def accuracy(model: nn.Module, digits: Digits) -> float:
-    """The part of the test set that the model reads rightly."""
+    """The fraction of the test set that the model classifies correctly."""
     return float(np.mean(predictions(model, digits) == np.array(digits.labels[digits.test])))
 
 
-def draw_misread(figure: Any, digits: Digits, seen: NDArray[Any]) -> None:
-    """Digits of the test set that were misread, in a figure of matplotlib or a part of one."""
+def draw_misclassified(figure: Any, digits: Digits, predicted: NDArray[Any]) -> None:
+    """Draw misclassified digits of the test set in a matplotlib figure or subfigure."""
     from common.drawing import draw_images
 
-    truth = np.array(digits.labels[digits.test])
+    labels = np.array(digits.labels[digits.test])
     images = np.array(digits.images[digits.test]).reshape(-1, SIDE, SIDE)
-    misread = np.flatnonzero(seen != truth)
-    figure.suptitle(f"{len(misread)} of {len(truth)} misread")
-    cells = figure.subplots(2, MISREAD_SHOWN // 2).flat
+    misclassified = np.flatnonzero(predicted != labels)
+    figure.suptitle(f"{len(misclassified)} of {len(labels)} misclassified")
+    cells = figure.subplots(2, MAX_SHOWN // 2).flat
     for cell in cells:
         cell.axis("off")
-    for i, cell in zip(misread, cells, strict=False):
-        draw_images(cell, images[i][None, None], f"{truth[i]} read as {seen[i]}")
+    for i, cell in zip(misclassified, cells, strict=False):
+        draw_images(cell, images[i][None, None], f"{labels[i]} classified as {predicted[i]}")
 
 
 def save_weights(model: nn.Module, fresh: nn.Module, file: Path, digits: Digits) -> bool:
-    """Write the model's weights; returns whether `fresh` with them predicts the same."""
+    """Write the model's weights; returns whether `fresh` makes the same predictions with them."""
     model.save_weights(file)
     fresh.load_weights(file)
     identical = np.array_equal(predictions(fresh, digits), predictions(model, digits))

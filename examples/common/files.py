@@ -1,4 +1,4 @@
-"""Reading weights, and writing what an example makes: every file, or none of them."""
+"""Reading of weights, and writing of output files: all files or none."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from common.options import fail
 
 Model = TypeVar("Model", bound=nn.Module)
 
-# What reading or writing a file raises; anything else is a mistake of the program.
+# The errors of reading and writing files; any other exception is a bug.
 FILE_ERRORS = (OSError, RuntimeError, TypeError, ValueError)
 
 
 def check_output(folder: Path, *names: str) -> None:
-    """Fail now rather than after the training if the files cannot be written to the folder."""
+    """Fail before the training if the files cannot be written to the folder."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -35,7 +35,7 @@ def check_output(folder: Path, *names: str) -> None:
 
 @contextmanager
 def staging(folder: Path, *names: str) -> Iterator[Path]:
-    """A folder to write the files to; they move to their place when all of them are complete."""
+    """A temporary folder to write files to; they are moved to `folder` once all are complete."""
     try:
         with tempfile.TemporaryDirectory(prefix=".unfinished-", dir=folder) as staged:
             yield Path(staged)
@@ -47,7 +47,7 @@ def staging(folder: Path, *names: str) -> Iterator[Path]:
 
 
 def load_weights(model: Model, file: Path) -> Model:
-    """The model with the parameters of a file, which must be exactly its own, and finite."""
+    """Load parameters from a file, whose names and dtypes must match and values be finite."""
     expected = {name: value.dtype for name, value in tree_flatten(model.parameters())}
     try:
         model.load_weights(file)

@@ -1,4 +1,4 @@
-"""Options of an example, and how an example ends: with 0, or with one line and status 2."""
+"""Command-line options and exit statuses of the examples: 0, or 2 after a one-line error."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def fail(message: object) -> NoReturn:
 
 
 class Options(argparse.ArgumentParser):
-    """A parser that shows defaults in its help and reports errors in one line."""
+    """An argument parser that shows defaults in its help and reports errors in one line."""
 
     def __init__(self, description: str) -> None:
         super().__init__(
@@ -34,13 +34,13 @@ class Options(argparse.ArgumentParser):
         fail(f"{message} (see --help)")
 
     def add_seed_and_output(self) -> None:
-        """The options that every example has that draws numbers and a figure."""
-        self.add_argument("--seed", type=whole_number(0), default=0, help="seed of all draws")
+        """Add the options of the examples that use random numbers and write files."""
+        self.add_argument("--seed", type=whole_number(0), default=0, help="seed of random numbers")
         self.add_argument("--output", type=folder, default=Path("out"), help="folder for the files")
 
 
 def whole_number(lowest: int, highest: int = 2**63 - 1) -> Callable[[str], int]:
-    """An option's type: a whole number in a range."""
+    """An option type: an integer in a range."""
 
     def parse(text: str) -> int:
         try:
@@ -57,7 +57,7 @@ def whole_number(lowest: int, highest: int = 2**63 - 1) -> Callable[[str], int]:
 
 
 def positive_number(text: str) -> float:
-    """An option's type: a finite number above 0."""
+    """An option type: a finite number above 0."""
     value = _number(text)
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"got {text!r}, expected a number above 0")
@@ -65,7 +65,7 @@ def positive_number(text: str) -> float:
 
 
 def number_in(lowest: float, highest: float) -> Callable[[str], float]:
-    """An option's type: a number in a range, both ends included."""
+    """An option type: a number in a range that includes both ends."""
 
     def parse(text: str) -> float:
         value = _number(text)
@@ -86,7 +86,7 @@ def _number(text: str) -> float:
 
 
 def folder(text: str) -> Path:
-    """An option's type: a folder, which has a name."""
+    """An option type: a folder with a nonempty name."""
     if not text:
         # `Path("")` is the current folder.
         raise argparse.ArgumentTypeError("got '', expected the name of a folder")
@@ -94,7 +94,7 @@ def folder(text: str) -> Path:
 
 
 def run(main: Callable[[], int]) -> NoReturn:
-    """End the program with what `main` returns."""
+    """Exit with the status that `main` returns."""
     if sys.stdout is None:
         fail("cannot write to the standard output: got none, expected one that is open")
     try:
@@ -104,10 +104,10 @@ def run(main: Callable[[], int]) -> NoReturn:
         print(f"{PROGRAM}: interrupted", file=sys.stderr)
         sys.exit(130)
     except OSError as error:
-        # Errors of files are reported where the files are; this one is of what `print` writes to.
+        # Errors of files are reported where the files are used; here it is an error of `print`.
         if error.filename is not None:
             raise
-        # Python would try again to flush the buffer, and report that error too.
+        # At exit, Python would flush the buffer again and report the error a second time.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         fail(f"cannot write to the standard output: {error.strerror or error}")
     sys.exit(status)

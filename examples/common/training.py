@@ -1,4 +1,4 @@
-"""The loop that trains the examples' models."""
+"""The training loop of the examples."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from umber import nn, optimizers
 
 from common.options import fail
 
-# The bar shows the loss of every so many steps, and the loop waits for it.
+# The progress bar shows the loss once in so many steps; this waits for the evaluation.
 SHOWN_EVERY = 10
 
 
 def check_loss(loss: float, when: str, progress: tqdm) -> None:
-    """End the program if a loss is not finite: what was trained is worth no file."""
+    """End the program if the loss is not finite, so that no useless weights are written."""
     if not math.isfinite(loss):
         progress.close()
         fail(f"training failed: got a loss of {loss} {when}, expected a finite one")
@@ -31,10 +31,10 @@ def fit(
     batches: Iterator[tuple[mx.array, ...]],
     steps: int,
 ) -> list[float]:
-    """One step of the optimizer for each of `steps` batches, under a progress bar.
+    """Train for `steps` steps, one batch each, with a progress bar.
 
     Returns the loss of each step. `loss_fn` is called with the arrays of a batch, whose shapes must
-    stay the same, since the step is compiled.
+    not change between steps, because the step is compiled.
     """
     loss_and_grad = nn.value_and_grad(model, loss_fn)
     optimizer.init(model.trainable_parameters())
@@ -49,11 +49,11 @@ def fit(
     model.train()
     losses = []
     with tqdm(total=steps, unit="step", leave=False) as progress:
-        for number in range(1, steps + 1):
+        for step_number in range(1, steps + 1):
             losses.append(step(*next(batches)))
             mx.eval(losses[-1], state)
-            if number % SHOWN_EVERY == 0 or number == steps:
-                check_loss(losses[-1].item(), f"in step {number}", progress)
+            if step_number % SHOWN_EVERY == 0 or step_number == steps:
+                check_loss(losses[-1].item(), f"in step {step_number}", progress)
                 progress.set_postfix(loss=f"{losses[-1].item():.4f}", refresh=False)
             progress.update()
     model.eval()
@@ -61,7 +61,7 @@ def fit(
 
 
 def minibatches(size: int, *arrays: mx.array) -> Iterator[tuple[mx.array, ...]]:
-    """Endless batches of the arrays' rows; each row once before any comes again."""
+    """Endless random batches of the arrays' rows, reshuffled after each pass over the rows."""
     rows = arrays[0].shape[0]
     size = min(size, rows)
     while True:

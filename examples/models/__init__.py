@@ -1,1 +1,1 @@
-"""Models whose weights others publish, with the names of the published files."""
+"""Models that load published weights; parameters are named as in the published files."""

@@ -1,7 +1,7 @@
-"""The language model Llama, and others of its shape.
+"""Language models of the Llama architecture.
 
-Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; with grouped queries
-(Ainslie et al., "GQA", 2023). Layers are named as in the files that are published.
+Touvron et al., "LLaMA: Open and Efficient Foundation Language Models", 2023; with grouped-query
+attention (Ainslie et al., "GQA", 2023). Layers are named as in the published files.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from pathlib import Path
 from typing import Any
 
 import umber.core as mx
-from common.checkpoints import expect, positive, read_json, read_weights, whole
+from common.checkpoints import expect, positive, positive_integer, read_json, read_weights
 from umber import nn
 
 from models.rope import Rotation, rotate
 
-PLAIN = Rotation()
+DEFAULT_ROTATION = Rotation()
 
 
 @dataclass(frozen=True)
 class Config:
-    """The sizes of a model, by their names in config.json."""
+    """The sizes of a model, with the names of config.json."""
 
     vocab_size: int
     hidden_size: int
@@ -32,21 +32,21 @@ class Config:
     num_key_value_heads: int
     head_dim: int
     rms_norm_eps: float = 1e-5
-    rotation: Rotation = PLAIN
+    rotation: Rotation = DEFAULT_ROTATION
     max_position_embeddings: int = 2048
     tie_word_embeddings: bool = True
     attention_bias: bool = False
     ends: tuple[int, ...] = ()
-    """The tokens that end a text."""
+    """The end-of-text tokens."""
 
     @staticmethod
     def of(config: dict[str, Any]) -> Config:
-        """The configuration in a config.json; a `ValueError` says what this model cannot do."""
+        """The configuration in a config.json; raises `ValueError` for an unsupported one."""
         expect(config, model_type="llama", hidden_act="silu", partial_rotary_factor=1.0)
-        heads = whole(config, "num_attention_heads")
-        groups = whole(config, "num_key_value_heads", heads)
-        hidden = whole(config, "hidden_size")
-        dims = whole(config, "head_dim", max(1, hidden // heads))
+        heads = positive_integer(config, "num_attention_heads")
+        groups = positive_integer(config, "num_key_value_heads", heads)
+        hidden = positive_integer(config, "hidden_size")
+        dims = positive_integer(config, "head_dim", max(1, hidden // heads))
         if heads % groups or dims % 2:
             raise ValueError(
                 f"config.json: {heads} heads of size {dims} for {groups} of keys and values, "
@@ -54,16 +54,16 @@ class Config:
             )
         ends = config.get("eos_token_id")
         return Config(
-            vocab_size=whole(config, "vocab_size"),
+            vocab_size=positive_integer(config, "vocab_size"),
             hidden_size=hidden,
-            num_hidden_layers=whole(config, "num_hidden_layers"),
-            intermediate_size=whole(config, "intermediate_size"),
+            num_hidden_layers=positive_integer(config, "num_hidden_layers"),
+            intermediate_size=positive_integer(config, "intermediate_size"),
             num_attention_heads=heads,
             num_key_value_heads=groups,
             head_dim=dims,
             rms_norm_eps=positive(config, "rms_norm_eps", 1e-5),
             rotation=Rotation.of(config),
-            max_position_embeddings=whole(config, "max_position_embeddings", 2048),
+            max_position_embeddings=positive_integer(config, "max_position_embeddings", 2048),
             tie_word_embeddings=bool(config.get("tie_word_embeddings", False)),
             attention_bias=bool(config.get("attention_bias", False)),
             ends=tuple(ends) if isinstance(ends, list) else () if ends is None else (ends,),
@@ -71,7 +71,7 @@ class Config:
 
 
 class Cache:
-    """The keys and values of the tokens that a layer has seen, (1, heads, tokens, head_dim)."""
+    """The keys and values of a layer for all past tokens, (1, heads, tokens, head_dim)."""
 
     def __init__(self) -> None:
         self.keys: mx.array | None = None
@@ -79,11 +79,11 @@ class Cache:
 
     @property
     def length(self) -> int:
-        """How many tokens it has seen."""
+        """The number of past tokens."""
         return 0 if self.keys is None else self.keys.shape[2]
 
-    def extended(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
-        """All keys and values so far, these being the newest."""
+    def append(self, keys: mx.array, values: mx.array) -> tuple[mx.array, mx.array]:
+        """Append keys and values of new tokens; returns those of all tokens so far."""
         if self.keys is not None and self.values is not None:
             keys = mx.concatenate([self.keys, keys], axis=2)
             values = mx.concatenate([self.values, values], axis=2)
@@ -92,7 +92,7 @@ class Cache:
 
 
 class Attention(nn.Module):
-    """softmax(q kᵀ / √d + mask) v, each head of keys and values serving several of queries."""
+    """softmax(q kᵀ / √d + mask) v, where several query heads share a head of keys and values."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -111,10 +111,10 @@ class Attention(nn.Module):
         def heads(y: mx.array, count: int) -> mx.array:
             return y.reshape(batch, length, count, self.dims).transpose(0, 2, 1, 3)
 
-        turns = self.rotation.frequencies(self.dims)
-        q = rotate(heads(self.q_proj(x), self.heads), turns, cache.length)
-        k = rotate(heads(self.k_proj(x), self.groups), turns, cache.length)
-        k, v = cache.extended(k, heads(self.v_proj(x), self.groups))
+        frequencies = self.rotation.frequencies(self.dims)
+        q = rotate(heads(self.q_proj(x), self.heads), frequencies, cache.length)
+        k = rotate(heads(self.k_proj(x), self.groups), frequencies, cache.length)
+        k, v = cache.append(k, heads(self.v_proj(x), self.groups))
 
         y = mx.fast.scaled_dot_product_attention(
             q, k, v, scale=1 / math.sqrt(self.dims), mask="causal"
@@ -137,7 +137,7 @@ class MLP(nn.Module):
 
 
 class Layer(nn.Module):
-    """x + attention(norm(x)), and to that its own MLP."""
+    """x ← x + attention(norm(x)), then x ← x + MLP(norm(x))."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -152,7 +152,7 @@ class Layer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """Embeddings, layers and a norm."""
+    """The embedding, the layers and the final norm."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -168,7 +168,7 @@ class Decoder(nn.Module):
 
 
 class Llama(nn.Module):
-    """Scores of every token for the place after each of `tokens`."""
+    """Logits of the next token after each of `tokens`."""
 
     def __init__(self, config: Config) -> None:
         super().__init__()
@@ -178,14 +178,14 @@ class Llama(nn.Module):
             self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)
 
     def __call__(self, tokens: mx.array, caches: list[Cache]) -> mx.array:
-        """(1, length) → (1, length, vocab_size); the caches say what came before `tokens`."""
+        """(1, length) → (1, length, vocab_size); `caches` contain the tokens before `tokens`."""
         x = self.model(tokens, caches)
         if self.config.tie_word_embeddings:
             return self.model.embed_tokens.as_linear(x)
         return self.lm_head(x)
 
     def new_caches(self) -> list[Cache]:
-        """A cache for each layer that has seen nothing yet."""
+        """An empty cache for each layer."""
         return [Cache() for _ in self.model.layers]
 
 
@@ -193,21 +193,21 @@ def load(folder: Path) -> Llama:
     """The model in a folder with config.json and safetensors files.
 
     Raises:
-        OSError, RuntimeError, TypeError, ValueError: something there cannot be used.
+        OSError, RuntimeError, TypeError, ValueError: a file is missing or unsupported.
     """
     config = read_json(folder / "config.json")
     model = Llama(Config.of(config))
     weights = read_weights(folder)
     if quantization := config.get("quantization"):
         _quantize(model, quantization, weights)
-    # What files hold beside the parameters: angles, and the tied output layer once more.
-    left_out = ("rotary_emb.inv_freq", *(("lm_head.weight",) if "lm_head" not in model else ()))
-    model.load_weights([(k, v) for k, v in weights.items() if not k.endswith(left_out)])
+    # Files may also contain rotation frequencies, and a copy of the tied output layer.
+    ignored = ("rotary_emb.inv_freq", *(("lm_head.weight",) if "lm_head" not in model else ()))
+    model.load_weights([(k, v) for k, v in weights.items() if not k.endswith(ignored)])
     return model
 
 
 def _quantize(model: Llama, quantization: Any, weights: dict[str, mx.array]) -> None:
-    """Replace the layers whose weights are quantised by layers that hold such."""
+    """Replace the layers that have quantised weights in the files by quantised layers."""
     if not isinstance(quantization, dict):
         raise ValueError(f"config.json: quantization is {quantization!r}, expected an object")
     expect(quantization, mode="affine")
@@ -215,7 +215,7 @@ def _quantize(model: Llama, quantization: Any, weights: dict[str, mx.array]) -> 
         raise ValueError("the weights are quantised, for which this umber has no nn.quantize")
     nn.quantize(
         model,
-        group_size=whole(quantization, "group_size", 64),
-        bits=whole(quantization, "bits", 4),
+        group_size=positive_integer(quantization, "group_size", 64),
+        bits=positive_integer(quantization, "bits", 4),
         class_predicate=lambda path, module: f"{path}.scales" in weights,
     )

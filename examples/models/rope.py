@@ -1,4 +1,4 @@
-"""Places as rotations.
+"""Rotary position embeddings (RoPE).
 
 Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021.
 """
@@ -54,22 +54,25 @@ class Rotation:
 
     def frequencies(self, dims: int) -> mx.array:
         """The rotation angle of each pair per position, (dims / 2,)."""
-        turns = self.rope_theta ** (-mx.arange(0, dims, 2) / dims)
+        frequencies = self.rope_theta ** (-mx.arange(0, dims, 2) / dims)
         if self.rope_type == "default":
-            return turns
+            return frequencies
         if self.rope_type == "linear":
-            return turns / self.factor
-        # Full rotations of each pair over the pretraining context.
-        rounds = self.original_max_position_embeddings * turns / (2 * math.pi)
+            return frequencies / self.factor
+        # The number of full rotations of each pair over the pretraining context.
+        rotations = self.original_max_position_embeddings * frequencies / (2 * math.pi)
         low, high = self.low_freq_factor, self.high_freq_factor
-        kept = mx.clip((rounds - low) / (high - low), 0, 1)
-        return (1 - kept) * turns / self.factor + kept * turns
+        unscaled_part = mx.clip((rotations - low) / (high - low), 0, 1)
+        return (1 - unscaled_part) * frequencies / self.factor + unscaled_part * frequencies
 
 
 def rotate(x: mx.array, frequencies: mx.array, offset: int) -> mx.array:
-    """Turn the features i and i + dims / 2 of (..., length, dims); `offset` is the first place."""
+    """Rotate each feature pair (i, i + dims / 2) of x, (..., length, dims).
+
+    `offset` is the position of the first token.
+    """
     angles = mx.arange(offset, offset + x.shape[-2])[:, None] * frequencies
     cos, sin = mx.cos(angles), mx.sin(angles)
     first, second = mx.split(x.astype(mx.float32), 2, axis=-1)
-    turned = [first * cos - second * sin, second * cos + first * sin]
-    return mx.concatenate(turned, axis=-1).astype(x.dtype)
+    rotated = [first * cos - second * sin, second * cos + first * sin]
+    return mx.concatenate(rotated, axis=-1).astype(x.dtype)

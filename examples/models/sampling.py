@@ -1,4 +1,4 @@
-"""Drawing the next token from a language model's scores, and text from a model."""
+"""Sampling of tokens from logits, and of text from a language model."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from models.llama import Llama
 
 
 def sampler(temperature: float, top_p: float) -> Callable[[mx.array], mx.array]:
-    """A function from scores (vocabulary,) to a token.
+    """A function that samples a token from logits, (vocabulary,).
 
     Args:
-        temperature: the scores are divided by it; 0 takes the likeliest token.
-        top_p: only the likeliest tokens are drawn whose probabilities together reach it (Holtzman
-            et al., "The Curious Case of Neural Text Degeneration", 2020).
+        temperature: the divisor of the logits; 0 always selects the most likely token.
+        top_p: samples only from the smallest set of most likely tokens whose total probability
+            reaches it (Holtzman et al., "The Curious Case of Neural Text Degeneration", 2020).
     """
 
-    def sample(scores: mx.array) -> mx.array:
+    def sample(logits: mx.array) -> mx.array:
         if temperature == 0:
-            return mx.argmax(scores)
-        scores = scores.astype(mx.float32) / temperature
-        order = mx.argsort(-scores)
-        likeliest = scores[order]
-        probabilities = mx.softmax(likeliest)
-        before = mx.cumsum(probabilities) - probabilities
-        # The first is always kept.
-        keep = (before < top_p) | (mx.arange(scores.size) == 0)
-        return order[mx.random.categorical(mx.where(keep, likeliest, -mx.inf))]
+            return mx.argmax(logits)
+        logits = logits.astype(mx.float32) / temperature
+        order = mx.argsort(-logits)
+        sorted_logits = logits[order]
+        probabilities = mx.softmax(sorted_logits)
+        preceding_mass = mx.cumsum(probabilities) - probabilities
+        # The most likely token is always kept.
+        keep = (preceding_mass < top_p) | (mx.arange(logits.size) == 0)
+        return order[mx.random.categorical(mx.where(keep, sorted_logits, -mx.inf))]
 
     return sample
 
@@ -36,10 +36,10 @@ def sampler(temperature: float, top_p: float) -> Callable[[mx.array], mx.array]:
 def generate(
     model: Llama, prompt: list[int], sample: Callable[[mx.array], mx.array]
 ) -> Iterator[int]:
-    """The tokens that follow the prompt, without end.
+    """The tokens that follow the prompt; the iterator is endless.
 
-    The prompt is processed in one call, each further token alone: the caches hold earlier keys
-    and values.
+    The model processes the prompt in one call and then one token per call: the caches contain the
+    keys and values of the earlier tokens.
     """
     caches = model.new_caches()
     tokens = mx.array([prompt])

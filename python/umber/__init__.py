@@ -9,20 +9,20 @@ __version__: str
 
 
 def __getattr__(name: str) -> object:
-    # Looking for the version takes longer than importing everything else.
+    # Reading the package metadata takes longer than importing everything else.
     if name == "__version__":
         from importlib.metadata import PackageNotFoundError, version
 
         try:
             return version("umber")
         except PackageNotFoundError:
-            # A copy that was not installed.
+            # The package is used from a source tree without being installed.
             from umber.core import __version__
 
             return __version__
     if __name__ != "umber" and name.isidentifier():
-        # Under the import hook this package has MLX's name, and `from umber import nn` looks for
-        # its modules below that name, where some are missing.
+        # Under the import hook, `__name__` is MLX's, and `from umber import nn` searches for
+        # submodules below that name, where some are missing.
         from importlib import import_module
         from importlib.util import find_spec
 

@@ -1,4 +1,4 @@
-"""Errors of the package's Python functions: `[op] rule that was broken, offending values`.
+"""Error messages of the package's Python functions: `[op] rule that was broken, offending values`.
 
 `guard` wraps the public functions and classes of a module, so that the functions themselves need no
 checks of argument types. An error of an inner operation, or an `AttributeError` from an argument of
@@ -46,14 +46,14 @@ _DESCRIPTIONS = {
     "dict": "a dict",
     "Module": "a module",
 }
-# Checked before a constructor runs.
+# Kinds that are checked before a constructor runs.
 _PLAIN = ("int", "float", "str", "mx.Dtype")
 # Return annotations of functions that return functions: arguments of a schedule are checked when it
-# is made, those of an initialiser when it is called.
-_CHECKED_WHEN_MADE = "Schedule"
-_CHECKED_IN_USE = "Initializer"
-_REFUSED = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
-_STRAY = (AttributeError, KeyError, ZeroDivisionError)
+# is created, those of an initialiser when it is called.
+_CHECKED_AT_CREATION = "Schedule"
+_CHECKED_AT_CALL = "Initializer"
+_ARGUMENT_ERRORS = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
+_INNER_ERRORS = (AttributeError, KeyError, ZeroDivisionError)
 # Python's message for a call that does not fit the signature.
 _WRONG_CALL = re.compile(r"\(\) (takes|missing|got (an unexpected|multiple|some)) ")
 
@@ -77,24 +77,24 @@ def _is_function(value: Any) -> bool:
 def guarded(function: Callable, name: str) -> Callable:
     """The function, with errors in the package's form.
 
-    As in MLX, arguments of a schedule are checked when it is made, and those of an initialiser when
-    it is called.
+    As in MLX, arguments of a schedule are checked when it is created, and those of an initialiser
+    when it is called.
     """
-    made = getattr(function, "__annotations__", {}).get("return")
-    if made == _CHECKED_WHEN_MADE:
-        return _guarded_maker(function, name)
-    if made == _CHECKED_IN_USE:
-        function = _checked_in_use(function, name)
+    result_type = getattr(function, "__annotations__", {}).get("return")
+    if result_type == _CHECKED_AT_CREATION:
+        return _guarded_constructor(function, name)
+    if result_type == _CHECKED_AT_CALL:
+        function = _checked_at_call(function, name)
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except _REFUSED + _STRAY as error:
-            stray = _explain(error, name, function, args, kwargs)
-            if stray is None:
+        except _ARGUMENT_ERRORS + _INNER_ERRORS as error:
+            replacement = _explain(error, name, function, args, kwargs)
+            if replacement is None:
                 raise
-            raise stray from error
+            raise replacement from error
 
     call.__guarded__ = True  # type: ignore[attr-defined]
     return call
@@ -102,20 +102,20 @@ def guarded(function: Callable, name: str) -> Callable:
 
 def _guard_class(class_: type) -> None:
     for base in class_.__mro__[1:]:
-        made = vars(base).get("__init__")
+        init = vars(base).get("__init__")
         is_private = base.__name__.startswith("_") and base.__module__.startswith("umber.")
-        if is_private and isinstance(made, FunctionType) and not hasattr(made, "__guarded__"):
-            base.__init__ = _guarded_maker(made, None)  # type: ignore[misc]
+        if is_private and isinstance(init, FunctionType) and not hasattr(init, "__guarded__"):
+            base.__init__ = _guarded_constructor(init, None)  # type: ignore[misc]
     for name, value in list(vars(class_).items()):
         if not isinstance(value, FunctionType) or hasattr(value, "__guarded__"):
             continue
         if name == "__init__":
-            class_.__init__ = _guarded_maker(value, None)  # type: ignore[misc]
+            class_.__init__ = _guarded_constructor(value, None)  # type: ignore[misc]
         elif not name.startswith("_") and name not in ("init_single", "apply_single"):
             setattr(class_, name, guarded(value, name))
 
 
-def _guarded_maker(function: Callable, name: str | None) -> Callable:
+def _guarded_constructor(function: Callable, name: str | None) -> Callable:
     """The function, with plain arguments checked before it runs.
 
     Numbers of other types become Python's. Flags may be any object; their truth value counts. An
@@ -133,17 +133,17 @@ def _guarded_maker(function: Callable, name: str | None) -> Callable:
             raise TypeError(f"[{op}] {wrong}")
         try:
             return function(*args, **kwargs)
-        except _REFUSED + _STRAY as error:
-            stray = _explain(error, op, function, args, kwargs)
-            if stray is None:
+        except _ARGUMENT_ERRORS + _INNER_ERRORS as error:
+            replacement = _explain(error, op, function, args, kwargs)
+            if replacement is None:
                 raise
-            raise stray from error
+            raise replacement from error
 
     make.__guarded__ = True  # type: ignore[attr-defined]
     return make
 
 
-def _checked_in_use(function: Callable, name: str) -> Callable:
+def _checked_at_call(function: Callable, name: str) -> Callable:
     """The function, whose result checks the plain arguments of this call when it is called."""
     signature = inspect.signature(function)
     as_numbers = _numbers_of(signature)
@@ -151,12 +151,12 @@ def _checked_in_use(function: Callable, name: str) -> Callable:
     @wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         args, kwargs = as_numbers(args, kwargs)
-        made = function(*args, **kwargs)
+        result = function(*args, **kwargs)
         wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
         if wrong is None:
-            return made
+            return result
 
-        @wraps(made)
+        @wraps(result)
         def refuse(*_: Any, **__: Any) -> Any:
             raise TypeError(f"[{name}] {wrong}")
 
@@ -215,10 +215,10 @@ def _explain(
     if wrong is None and _raised_by_argument(error, signature, args, kwargs):
         return None
     if wrong is None:
-        given = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
-        wrong = f"{text or type(error).__name__}: got ({given}), expected {name}{signature}"
+        described = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
+        wrong = f"{text or type(error).__name__}: got ({described}), expected {name}{signature}"
     # Foreign classes, such as NumPy's, may build their text from other fields.
-    if isinstance(error, _REFUSED) and type(error).__str__ in (
+    if isinstance(error, _ARGUMENT_ERRORS) and type(error).__str__ in (
         BaseException.__str__,
         OSError.__str__,
     ):
@@ -236,7 +236,7 @@ def _raised_in_package(error: Exception) -> bool:
         ours.append(trace.tb_frame.f_code.co_filename.startswith(_HERE))
         trace = trace.tb_next
     if isinstance(error, RecursionError):
-        # Which call exceeded the limit is chance; blame whoever made most of the calls.
+        # Which call exceeded the limit is arbitrary: attribute it to the code with most frames.
         return 2 * sum(ours) > len(ours)
     return bool(ours) and all(ours)
 
@@ -250,10 +250,10 @@ def _raised_by_argument(
     """
     if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
         return True
-    given = signature.bind(*args, **kwargs).arguments
+    arguments = signature.bind(*args, **kwargs).arguments
     return any(
         callable(value) and not hasattr(inspect.unwrap(value), "__code__")
-        for name, value in given.items()
+        for name, value in arguments.items()
         if str(signature.parameters[name].annotation).startswith("Callable")
     )
 
@@ -263,15 +263,15 @@ def _wrong_argument(
 ) -> str | None:
     """Complaint about the first argument that does not match its annotation, if one of `kinds`."""
     try:
-        given = signature.bind(*args, **kwargs).arguments
+        arguments = signature.bind(*args, **kwargs).arguments
     except TypeError:
         return None
-    for name, value in given.items():
+    for name, value in arguments.items():
         parameter = signature.parameters[name]
-        words = str(parameter.annotation).removesuffix(" | None")
+        annotation = str(parameter.annotation).removesuffix(" | None")
         kind = _kind_of(parameter)
         if kind not in kinds or (
-            words.startswith("Callable") and " | " in words.rpartition("]")[2]
+            annotation.startswith("Callable") and " | " in annotation.rpartition("]")[2]
         ):
             continue
         if value is None and str(parameter.annotation).endswith("| None"):
@@ -320,13 +320,13 @@ def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: s
     try:
         signature.bind(*args, **kwargs)
     except TypeError as error:
-        shown = [parameter for parameter in signature.parameters if parameter != "self"]
+        names = [parameter for parameter in signature.parameters if parameter != "self"]
         # Methods are wrapped as functions, with `self` as an argument.
-        count = max(0, len(args) - (len(signature.parameters) - len(shown)))
-        given = f"{count or 'no'} positional argument{'s' if count > 1 else ''}"
+        count = max(0, len(args) - (len(signature.parameters) - len(names)))
+        got = f"{count or 'no'} positional argument{'s' if count > 1 else ''}"
         if kwargs:
-            given += " and " + ", ".join(repr(keyword) for keyword in sorted(kwargs))
-        return f"{error}: got {given}, expected {name}({', '.join(shown)})"
+            got += " and " + ", ".join(repr(keyword) for keyword in sorted(kwargs))
+        return f"{error}: got {got}, expected {name}({', '.join(names)})"
     return None
 
 

@@ -1,4 +1,4 @@
-"""Names that modules of MLX import themselves, and that programs import from there.
+"""Names that modules of MLX import for their own use, and that programs import from there.
 
 Examples are `mlx.nn.utils.tree_flatten` and `mlx.nn.losses.Literal`. `complete` adds them to the
 modules of umber. They are looked up lazily and are in no `__all__`.
@@ -17,8 +17,8 @@ _LAYERS = (
 )
 _TREES = "tree_flatten tree_map tree_merge tree_reduce tree_unflatten"
 
-# By module: the source of names and the names in it; the source "" stands for modules themselves.
-_ELSEWHERE: dict[str, dict[str, str]] = {
+# By module: the source module and the names in it; the source "" means that a name is a module.
+_IMPORTED_NAMES: dict[str, dict[str, str]] = {
     "umber.nn": {"umber.nn.layers": _LAYERS},
     "umber.nn.init": {"umber.nn.mlx_private": "_calculate_fan_in_fan_out"},
     "umber.nn.layers.activations": {
@@ -109,23 +109,23 @@ _ELSEWHERE: dict[str, dict[str, str]] = {
 
 def complete(package: str) -> None:
     """Add the names of the table to the imported modules of a package."""
-    for name in _ELSEWHERE:
+    for name in _IMPORTED_NAMES:
         if name == package or name.startswith(f"{package}."):
             vars(sys.modules[name])["__getattr__"] = _finder(name)
 
 
 def _finder(module: str) -> Callable[[str], Any]:
-    places = {}
-    for source, names in _ELSEWHERE[module].items():
+    sources = {}
+    for source, names in _IMPORTED_NAMES[module].items():
         for entry in names.split():
-            name, _, shown = entry.partition(":")
-            places[shown or name] = (source, name)
+            name, _, displayed = entry.partition(":")
+            sources[displayed or name] = (source, name)
 
     def __getattr__(name: str) -> Any:
-        if name not in places:
-            shown = sys.modules[module].__name__
-            raise AttributeError(f"module {shown!r} has no attribute {name!r}")
-        source, original = places[name]
+        if name not in sources:
+            displayed = sys.modules[module].__name__
+            raise AttributeError(f"module {displayed!r} has no attribute {name!r}")
+        source, original = sources[name]
         if not source:
             return import_module(original)
         return getattr(import_module(source), original)

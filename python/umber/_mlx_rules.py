@@ -1,6 +1,6 @@
 """Whether MLX's rules apply in the few places where umber's differ.
 
-They apply while the hook of `umber.mlx` is installed, which sets this for `umber.core`, too.
+They apply while the hook of `umber.mlx` is installed, which also sets this for `umber.core`.
 """
 
 from __future__ import annotations

@@ -353,8 +353,8 @@ def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -
 def _map_with_path(
     fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any, path: Any
 ) -> Any:
-    is_whole = is_leaf is not None and is_leaf(tree)
-    if is_whole or not isinstance(tree, (*_SEQUENCES, dict)):
+    is_leaf_node = is_leaf is not None and is_leaf(tree)
+    if is_leaf_node or not isinstance(tree, (*_SEQUENCES, dict)):
         return fn(path, tree, *rest)
     prefix = f"{path}." if path else ""
 
@@ -423,11 +423,11 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
     if isinstance(tree_a, _SEQUENCES) and isinstance(tree_b, _SEQUENCES):
         longest = max(len(tree_a), len(tree_b))
         pairs = zip(_padded(tree_a, longest), _padded(tree_b, longest), strict=True)
-        return _rebuild(tree_a, [_merge_places(a, b, merge_fn) for a, b in pairs])
+        return _rebuild(tree_a, [_merge_entries(a, b, merge_fn) for a, b in pairs])
     if isinstance(tree_a, dict) and isinstance(tree_b, dict):
         keys = [*tree_a, *(key for key in tree_b if key not in tree_a)]
         return {
-            key: _merge_places(tree_a.get(key, _MISSING), tree_b.get(key, _MISSING), merge_fn)
+            key: _merge_entries(tree_a.get(key, _MISSING), tree_b.get(key, _MISSING), merge_fn)
             for key in keys
         }
     if merge_fn is None:
@@ -472,7 +472,7 @@ def _padded(sequence: Any, length: int) -> list[Any]:
     return [*sequence, *[_MISSING] * (length - len(sequence))]
 
 
-def _merge_places(a: Any, b: Any, merge_fn: Callable[[Any, Any], Any] | None) -> Any:
+def _merge_entries(a: Any, b: Any, merge_fn: Callable[[Any, Any], Any] | None) -> Any:
     if a is _MISSING:
         return b
     return a if b is _MISSING else _merge(a, b, merge_fn)

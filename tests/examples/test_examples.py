@@ -58,7 +58,7 @@ EXPECTED = {
     # By chance 10 %, and as much before the adapters are trained.
     "lora": Small(
         "--steps 200 --adapter-steps 300 --hidden 64",
-        r"^adapted: ([\d.]+)% of turned digits",
+        r"^adapted: ([\d.]+)% of rotated digits",
         at_least=70,
         files=("lora.png", "lora.safetensors"),
     ),

@@ -23,19 +23,19 @@ impl Decompose for @Variant@ {
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        compile_error!("say what a file may give @name@; site.rows() if rows of real numbers and nothing else")
+        compile_error!("check the inputs that a file may contain for @name@; site.rows() if it takes rows of real numbers only")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        compile_error!("say what @name@ is at other lengths; any_lengths!(along 0) in place of the function if the same")
+        compile_error!("return @name@ for other axis lengths; or replace this function by any_lengths!(along 0)")
     }
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &inputs[0];
-        compile_error!("write @name@ in algebra, with the functions of primitives/rules.rs")
+        compile_error!("express @name@ by simpler operations, with the functions of primitives/rules.rs")
     }
 
-    // Add `vmap` if more rows are more of the same: `batch_rows(*self, inputs)`. The decomposition is batched otherwise.
+    // Add `vmap` if the op treats rows independently: `batch_rows(*self, inputs)`. By default the decomposition is batched.
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {

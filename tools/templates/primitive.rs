@@ -19,34 +19,34 @@ impl Primitive for @Variant@ {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        compile_error!("say the shape and dtype of the outputs of @name@; same_spec(inputs) if they are the input's")
+        compile_error!("return the shape and dtype of the outputs of @name@; same_spec(inputs) if they equal those of the input")
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        compile_error!("say what a file may give @name@, so that no rule nor kernel meets what it does not expect")
+        compile_error!("check the inputs that a file may contain for @name@, so that rules and kernels can rely on them")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        compile_error!("say what @name@ is at other lengths; any_lengths!() in place of the function if the same")
+        compile_error!("return @name@ for other axis lengths; or replace this function by any_lengths!()")
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
-            compile_error!("pull the cotangents of @name@ back to its inputs")
+            compile_error!("compute the cotangents of the inputs of @name@ from those of its outputs")
         })
     }
 
-    // Add `jvp` only if @name@ is linear or elementwise: it is derived from `vjp` otherwise.
+    // Add `jvp` only if @name@ is linear or elementwise; by default it is derived from `vjp`.
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            compile_error!("do the same with the batch axis in front of the inputs that have one")
+            compile_error!("apply @name@ to batched inputs, whose batch axis comes first")
         })
     }
 
-    // Read what `Primitive` says of the other methods, which have defaults, from `is_index` on.
+    // The other methods of `Primitive`, from `is_index` on, have defaults; see its documentation.
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        compile_error!("choose layouts and call the kernel of @name@ in a crate of crates/kernels")
+        compile_error!("choose memory layouts and call the kernel of @name@ in a crate below crates/kernels")
     }
 }

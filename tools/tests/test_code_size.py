@@ -1,4 +1,4 @@
-"""code_size.py on listings and budgets that were made up."""
+"""code_size.py on synthetic symbol listings and budgets."""
 
 import code_size
 import pytest
@@ -13,15 +13,19 @@ member.o:
 """
 
 
-def test_functions_are_read_and_data_is_not():
-    found = list(code_size.symbols(LISTING))
-    assert [symbol.size for symbol in found] == [256, 32, 16]
-    assert [symbol.module for symbol in found] == ["reduce::softmax", "shared", "matmul::multiply"]
-    assert [symbol.instructions for symbol in found] == ["baseline", "avx2", "baseline"]
-    assert [symbol.element for symbol in found] == ["-", "-", "f32"]
+def test_functions_are_parsed_and_data_is_ignored():
+    symbols = list(code_size.symbols(LISTING))
+    assert [symbol.size for symbol in symbols] == [256, 32, 16]
+    assert [symbol.module for symbol in symbols] == [
+        "reduce::softmax",
+        "shared",
+        "matmul::multiply",
+    ]
+    assert [symbol.instructions for symbol in symbols] == ["baseline", "avx2", "baseline"]
+    assert [symbol.element for symbol in symbols] == ["-", "-", "f32"]
 
 
-def test_libraries_are_named_by_family(tmp_path, monkeypatch):
+def test_libraries_are_named_by_kernel_crate(tmp_path, monkeypatch):
     monkeypatch.setattr(code_size.inlined, "CRATES", ["umber_kernels_sort", "umber_kernels_conv"])
     library = tmp_path / "libumber_kernels_sort-0.rlib"
     monkeypatch.setattr(
@@ -31,19 +35,19 @@ def test_libraries_are_named_by_family(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("size", "wrong"), [(100, []), (105, []), (106, ["sort: 106 bytes, budget 100"])]
+    ("size", "expected"), [(100, []), (105, []), (106, ["sort: 106 bytes, budget 100"])]
 )
-def test_what_outgrows_its_budget_is_told(size, wrong):
-    found = code_size.complaints({"sort": size}, {"sort": 100})
-    assert [complaint.split(" in ")[0] for complaint in found] == wrong
+def test_an_exceeded_budget_is_reported(size, expected):
+    complaints = code_size.complaints({"sort": size}, {"sort": 100})
+    assert [complaint.split(" in ")[0] for complaint in complaints] == expected
 
 
-def test_what_has_no_budget_is_told():
+def test_a_missing_budget_is_reported():
     (complaint,) = code_size.complaints({"sort": 1}, {})
     assert "without a budget" in complaint
 
 
-def test_every_family_has_a_budget():
+def test_every_kernel_crate_has_a_budget():
     budget = code_size.read_budget()
     folders = {path.parent.name for path in code_size.ROOT.glob("crates/kernels/*/Cargo.toml")}
     assert folders - {"amx-emulator"} | {"wheel"} == set(budget)

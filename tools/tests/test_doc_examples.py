@@ -1,4 +1,4 @@
-"""doc_examples.py: which functions of ops are reported, and where."""
+"""doc_examples.py: which functions of ops are reported, and at which line."""
 
 import doc_examples
 import pytest
@@ -6,31 +6,31 @@ import pytest
 EXAMPLE = "/// ```\n/// assert!(true);\n/// ```\n"
 
 
-def found(source):
+def missing_examples(source):
     return list(doc_examples.without_example(source))
 
 
 def test_a_function_without_example_is_named_with_its_line():
     source = EXAMPLE + "pub fn good() {}\n\n/// Words.\n#[must_use]\npub fn bad() {}\n"
-    assert found(source) == [(8, "bad")]
+    assert missing_examples(source) == [(8, "bad")]
 
 
-def test_an_example_of_the_function_above_does_not_count():
-    assert found(EXAMPLE + "pub fn good() {}\npub fn bad() {}\n") == [(5, "bad")]
+def test_an_example_of_the_previous_function_does_not_count():
+    assert missing_examples(EXAMPLE + "pub fn good() {}\npub fn bad() {}\n") == [(5, "bad")]
 
 
-@pytest.mark.parametrize("word", ["ignore", "no_run", "text"])
-def test_an_example_that_does_not_run_does_not_count(word):
-    assert found(f"/// ```{word}\n/// x\n/// ```\npub fn f() {{}}\n") == [(4, "f")]
+@pytest.mark.parametrize("attribute", ["ignore", "no_run", "text"])
+def test_an_example_that_does_not_run_does_not_count(attribute):
+    assert missing_examples(f"/// ```{attribute}\n/// x\n/// ```\npub fn f() {{}}\n") == [(4, "f")]
 
 
 @pytest.mark.parametrize("visibility", ["", "pub(crate) ", "pub(super) "])
-def test_private_functions_are_nobodys_business(visibility):
-    assert found(f"/// Words.\n{visibility}fn f() {{}}\n") == []
+def test_private_functions_are_not_checked(visibility):
+    assert missing_examples(f"/// Words.\n{visibility}fn f() {{}}\n") == []
 
 
-def test_methods_count():
-    assert found("impl A {\n    /// Words.\n    pub const fn f() {}\n}\n") == [(3, "f")]
+def test_methods_are_checked():
+    assert missing_examples("impl A {\n    /// Words.\n    pub const fn f() {}\n}\n") == [(3, "f")]
 
 
 TABLE = """
@@ -54,12 +54,12 @@ family! {
 """
 
 
-def test_rows_of_a_table_are_reported_one_by_one():
-    assert found(TABLE % "/// Words.") == [(12, "first")]
+def test_table_rows_are_checked_individually():
+    assert missing_examples(TABLE % "/// Words.") == [(12, "first")]
 
 
-def test_a_macro_may_write_the_examples():
-    assert found(TABLE % "#[doc = example!($name)]") == []
+def test_a_macro_may_generate_the_examples():
+    assert missing_examples(TABLE % "#[doc = example!($name)]") == []
 
 
 def test_groups_and_their_table_must_agree(tmp_path):

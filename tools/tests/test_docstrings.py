@@ -1,4 +1,4 @@
-"""docstrings.py on made-up modules: which docstrings are refused, and which twins differ."""
+"""docstrings.py on synthetic modules: which docstrings are errors, and which twins differ."""
 
 import enum
 import sys
@@ -38,9 +38,9 @@ Examples
 @pytest.fixture
 def module(monkeypatch):
     """An importable module with the functions that tests put into it."""
-    made = types.ModuleType("made_up")
-    monkeypatch.setitem(sys.modules, "made_up", made)
-    return made
+    synthetic = types.ModuleType("made_up")
+    monkeypatch.setitem(sys.modules, "made_up", synthetic)
+    return synthetic
 
 
 def put(module, name, value, documentation):
@@ -83,7 +83,7 @@ def test_a_complete_docstring_passes(module):
     assert complaints_on(module, GOOD) == []
 
 
-def test_a_function_without_docstring_is_named(module):
+def test_a_function_without_docstring_is_reported(module):
     assert complaints_on(module, None) == ["no docstring"]
 
 
@@ -95,16 +95,16 @@ def test_a_function_without_docstring_is_named(module):
         ("Examples", "no section Examples"),
     ],
 )
-def test_a_section_that_is_missing_is_named(module, section, complaint):
+def test_a_missing_section_is_reported(module, section, complaint):
     assert complaints_on(module, without(section)) == [complaint]
 
 
 @pytest.mark.parametrize("section", ["See Also"])
-def test_other_sections_may_be_missing(module, section):
+def test_other_sections_are_optional(module, section):
     assert complaints_on(module, without(section)) == []
 
 
-def test_yields_takes_the_place_of_returns(module):
+def test_yields_replaces_returns(module):
     assert complaints_on(module, GOOD.replace("Returns\n-------", "Yields\n------")) == []
 
 
@@ -117,7 +117,7 @@ def test_a_function_that_returns_none_needs_no_returns(module, annotation):
     assert complaints_on(module, without("Returns"), nothing) == []
 
 
-def test_without_annotation_it_is_unknown_whether_something_is_returned(module):
+def test_a_missing_return_annotation_is_reported(module):
     def unknown(a, b, *rest):
         pass
 
@@ -142,7 +142,7 @@ def test_without_annotation_it_is_unknown_whether_something_is_returned(module):
         ("np.sum", "See that.", "See Also names 'See that.', which does not exist"),
     ],
 )
-def test_what_is_wrong_is_said(module, old, new, complaint):
+def test_errors_are_reported(module, old, new, complaint):
     assert any(
         found.startswith(complaint) for found in complaints_on(module, GOOD.replace(old, new))
     )
@@ -267,7 +267,7 @@ def test_private_bases_count_as_part_of_a_class_and_overrides_need_a_summary(mod
     }
 
 
-def test_stubs_say_what_the_core_returns():
+def test_return_types_are_read_from_stubs():
     stub = "def f(a: int) -> None: ...\nclass C:\n    def g(self) -> array: ...\n"
     assert docstrings.returns_of_stub("umber.core", stub) == {
         "umber.core.f": "None",
@@ -275,19 +275,19 @@ def test_stubs_say_what_the_core_returns():
     }
 
 
-def test_an_exception_does_without_its_sections(module, monkeypatch):
+def test_an_exception_may_omit_its_sections(module, monkeypatch):
     monkeypatch.setitem(docstrings.EXCEPTIONS, "made_up.f", ({"Examples", "Returns"}, "a reason"))
     assert complaints_on(module, GOOD[: GOOD.index("Returns")]) == []
 
 
-def test_an_exception_without_its_name_is_refused(module, monkeypatch):
+def test_an_exception_for_an_unknown_name_is_reported(module, monkeypatch):
     monkeypatch.setitem(docstrings.EXCEPTIONS, "made_up.gone", ({"Examples"}, "a reason"))
     shown = []
     assert docstrings.run([module], {}, shown.append) == 1
     assert shown == ["made_up.gone: is in the table of exceptions, but not in the package"]
 
 
-def test_only_names_that_begin_as_asked_are_checked(module):
+def test_only_names_with_the_prefix_are_checked(module):
     put(module, "f", add, None)
     put(module, "g", other, None)
     shown = []
@@ -373,7 +373,7 @@ def folders(tmp_path):
     return bindings, core
 
 
-def test_twins_are_found_by_name_and_by_what_is_called(folders):
+def test_twins_are_found_by_name_and_by_call(folders):
     names = [(item.name, twin.name) for item, twin in doc_twins.twins(*folders)]
     assert names == [("sum_of", "sum"), ("exp", "exp")]
 
@@ -413,7 +413,7 @@ def test_names_in_backticks_may_differ():
     assert doc_twins.normalized("The sum of ``a``.") == doc_twins.normalized("The sum of [`x`].")
 
 
-def test_functions_of_submodules_are_told_apart(folders):
+def test_functions_of_submodules_are_distinguished(folders):
     bindings, core = folders
     for folder, text in ((bindings, BINDINGS), (core, CORE.replace("The sum", "A draw"))):
         (folder / "random.rs").write_text(text)

@@ -1,4 +1,4 @@
-"""floors.py on small made-up trees: each kind of wrong import is found, right ones are not."""
+"""floors.py on small synthetic workspaces: forbidden imports are reported, allowed ones are not."""
 
 import textwrap
 
@@ -14,7 +14,7 @@ def write(root, files):
 
 
 def core(root, **modules):
-    """A umber-core whose module files hold the given sources."""
+    """Write an umber-core with these module files and check its modules."""
     write(root, {f"crates/umber-core/src/{name}.rs": text for name, text in modules.items()})
     return floors.check_modules(root)
 
@@ -30,16 +30,16 @@ def test_lower_floor_may_be_imported(tmp_path):
 
 @pytest.mark.parametrize("section", [*floors.SECTIONS, "target.'cfg(unix)'.dependencies"])
 @pytest.mark.parametrize(
-    ("name", "wrong"), [("umber-kernels", "umber-core"), ("umber-io", "umber-cuda")]
+    ("name", "dependency"), [("umber-kernels", "umber-core"), ("umber-io", "umber-cuda")]
 )
-def test_same_or_higher_floor_is_reported(tmp_path, section, name, wrong):
-    manifest = crate(name, f"{wrong}.workspace = true", section)
+def test_same_or_higher_floor_is_reported(tmp_path, section, name, dependency):
+    manifest = crate(name, f"{dependency}.workspace = true", section)
     write(tmp_path, {"crates/x/Cargo.toml": manifest})
     (complaint,) = floors.check_manifests(tmp_path)
-    assert wrong in complaint
+    assert dependency in complaint
 
 
-def test_renamed_dependency_is_seen_through(tmp_path):
+def test_renamed_dependency_is_resolved(tmp_path):
     manifest = crate("umber-types", "words = { package = 'umber-core', path = '../core' }")
     write(tmp_path, {"crates/x/Cargo.toml": manifest})
     assert len(floors.check_manifests(tmp_path)) == 1
@@ -51,7 +51,7 @@ def test_unknown_crate_is_reported(tmp_path):
     assert "no floor" in complaint
 
 
-def test_only_the_binding_crate_knows_python(tmp_path):
+def test_only_the_python_crates_may_use_pyo3(tmp_path):
     write(
         tmp_path,
         {
@@ -72,9 +72,9 @@ def test_every_dependency_has_a_reason_and_every_reason_a_dependency(tmp_path):
             "deny.toml": "# half: 16-bit floats\n# zip: archives\n",
         },
     )
-    missing, spare = floors.check_reasons(tmp_path)
+    missing, unused = floors.check_reasons(tmp_path)
     assert "libc" in missing
-    assert "zip" in spare
+    assert "zip" in unused
 
 
 @pytest.mark.parametrize(
@@ -114,12 +114,12 @@ def test_upward_import_is_found(tmp_path, source):
         "use other::runtime;",
     ],
 )
-def test_right_imports_pass(tmp_path, source):
+def test_allowed_imports_pass(tmp_path, source):
     nested = {"graph/walk/deep": source.replace("use super::super::", "use super::")}
     assert core(tmp_path, ops="", runtime="", **nested) == []
 
 
-def test_code_after_a_test_module_still_counts(tmp_path):
+def test_code_after_a_test_module_is_checked(tmp_path):
     source = "#[cfg(test)] mod tests { use crate::runtime; }\nuse crate::compile;"
     (complaint,) = core(tmp_path, passes=source, runtime="", compile="")
     assert "imports compile" in complaint
@@ -164,12 +164,12 @@ def test_hooks_are_found(tmp_path, source):
         "fn f(x: &'static dyn Fn()) { let once: OnceLock<u8> = OnceLock::new(); }",
     ],
 )
-def test_tables_and_values_are_no_hooks(tmp_path, source):
+def test_tables_and_values_are_not_hooks(tmp_path, source):
     write(tmp_path, {"crates/umber-core/src/graph/node.rs": source})
     assert floors.check_hooks(tmp_path) == []
 
 
-def test_towers_do_not_know_each_other(tmp_path):
+def test_transforms_and_plan_may_not_import_each_other(tmp_path):
     complaints = core(
         tmp_path,
         runtime="use crate::transforms::vjp;",

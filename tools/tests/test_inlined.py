@@ -1,4 +1,4 @@
-"""inlined.py on listings of symbols, and on a library that was built for it."""
+"""inlined.py on symbol listings, and on a library built for the test."""
 
 import platform
 import shutil
@@ -12,21 +12,21 @@ LEGACY = "_ZN4core9core_arch3x864avx215_mm256_add_epi817h0123456789abcdefE"
 OTHER = "_RNvNtCs123_18umber_kernels_base3isa5level"
 
 
-def test_instructions_that_are_functions_are_found():
+def test_intrinsics_compiled_as_functions_are_found():
     listing = f"\nmember.o:\n0000000000000010 t {FUNCTION}\n0000000000000000 T {OTHER}\n"
     assert inlined.called(listing) == ["_mm512_fmadd_ps"]
     assert inlined.called(f"0000000000000000 t {OTHER}\n") == []
 
 
-def test_old_names_are_understood():
+def test_legacy_mangling_is_parsed():
     assert inlined.called(f"0000000000000000 W {LEGACY}\n")
 
 
-def test_what_is_not_defined_here_does_not_count():
+def test_undefined_symbols_are_ignored():
     assert inlined.called(f"                 U {FUNCTION}\n") == []
 
 
-def test_builds_with_assertions_are_told_apart():
+def test_builds_with_assertions_are_recognized():
     listing = (
         "                 U _RNvNtNtCs1_4core9panicking11panic_const24panic_const_add_overflow\n"
     )
@@ -34,7 +34,7 @@ def test_builds_with_assertions_are_told_apart():
     assert not inlined.has_assertions(f"0000000000000000 t {FUNCTION}\n")
 
 
-def test_adapters_that_vectorised_functions_call_are_found():
+def test_adapters_called_by_vectorised_functions_are_found():
     fold = "_ZN4core4iter8adapters3map8Map4fold17h0123456789abcdefE"
     caller = "RELOCATION RECORDS FOR [.text._ZN18umber_kernels_base3isa9with_avx217h01E]:\n"
     other = "RELOCATION RECORDS FOR [.text._ZN18umber_kernels_sort4sort4sort17h01E]:\n"
@@ -48,7 +48,7 @@ def test_adapters_that_vectorised_functions_call_are_found():
 @pytest.mark.skipif(not (shutil.which("rustc") and shutil.which("nm")), reason="needs rustc and nm")
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="needs AVX")
 @pytest.mark.parametrize("is_inlined", [True, False])
-def test_libraries_are_read(tmp_path, monkeypatch, capsys, is_inlined):
+def test_a_compiled_library_is_checked(tmp_path, monkeypatch, capsys, is_inlined):
     source = tmp_path / "umber_kernels_sort.rs"
     feature = '#[target_feature(enable = "avx")]' if is_inlined else ""
     source.write_text(
@@ -75,11 +75,11 @@ def test_libraries_are_read(tmp_path, monkeypatch, capsys, is_inlined):
     assert ("_mm256_add_ps" in capsys.readouterr().out) is not is_inlined
 
 
-def test_all_families_are_looked_at():
+def test_all_kernel_crates_are_checked():
     assert {"umber_kernels_base", "umber_kernels_conv"} <= set(inlined.CRATES)
     assert "umber_kernels_amx-emulator" not in inlined.CRATES
 
 
-def test_without_a_library_it_fails(tmp_path, monkeypatch):
+def test_a_missing_library_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setenv("CARGO_TARGET_DIR", str(tmp_path))
     assert inlined.main() == 1

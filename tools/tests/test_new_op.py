@@ -1,4 +1,4 @@
-"""new_op.py on the real tree: every place that it edits is still where it expects it."""
+"""new_op.py on the real source tree: all lines that it edits are found."""
 
 import shutil
 import sys
@@ -19,7 +19,7 @@ PRIMITIVE = ["primitive", "median_filter", "--doc", "A filter.", "--group", "ele
 
 @pytest.fixture
 def tree(tmp_path):
-    """A copy of what the tool may edit."""
+    """A copy of the files that the tool may edit."""
     for folder in ("crates", "tests/tables/records"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
@@ -27,7 +27,7 @@ def tree(tmp_path):
 
 @pytest.fixture
 def run(monkeypatch, tree):
-    """Run the tool on the copy; answers its exit status and the files it changed."""
+    """Run the tool on the copy; returns its exit status and the changed files."""
 
     def texts():
         return {
@@ -85,13 +85,13 @@ def test_primitive_gets_a_file_and_its_rows(run):
 
 
 @pytest.mark.parametrize("arguments", [UNARY, COMPOSITE, PRIMITIVE])
-def test_no_placeholder_is_left(run, arguments):
+def test_all_placeholders_are_replaced(run, arguments):
     _, changed = run(*arguments)
     assert all("@Variant@" not in text and "@doc@" not in text for text in changed.values())
 
 
 @pytest.mark.parametrize("arguments", [UNARY, COMPOSITE, PRIMITIVE])
-def test_the_same_op_twice_is_refused_and_changes_nothing(run, arguments, capsys):
+def test_an_existing_op_is_an_error_and_nothing_changes(run, arguments, capsys):
     assert run(*arguments)[0] == 0
     assert run(*arguments) == (2, {})
     assert "already" in capsys.readouterr().err
@@ -102,7 +102,7 @@ def test_dry_run_changes_nothing(run, capsys):
     assert "+    cube_root CubeRoot: [8.0f32] => f32 [2.0],\n" in capsys.readouterr().out
 
 
-def test_a_tree_of_another_form_is_refused_and_left_alone(run, tree, capsys):
+def test_an_unexpected_source_tree_is_an_error_and_not_changed(run, tree, capsys):
     path = tree / "tests/tables/records/elementwise.py"
     path.write_text(path.read_text().replace("UNARY = [", "FUNCTIONS = ["))
     assert run(*UNARY) == (2, {})

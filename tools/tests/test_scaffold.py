@@ -1,8 +1,8 @@
-"""What new_op.py writes compiles once its compile errors are replaced by bodies.
+"""The output of new_op.py compiles once its compile errors are replaced by bodies.
 
-It adds an op of each kind to a copy of the workspace and lets the compiler find what the tool left
-out. The copy and its build lie in target/scaffold, where files are written only if they changed:
-from nothing the check takes about a minute of two cores, once the rest is built seconds.
+The test adds an op of each kind to a copy of the workspace and compiles it. The copy and its build
+are in target/scaffold, where files are written only if they changed: a clean build takes about a
+minute on two cores, an incremental one seconds.
 """
 
 import os
@@ -29,7 +29,7 @@ OPS = [
     ["primitive", "median_filter", "--doc", "A filter.", "--group", "elementwise"],
 ]
 COPY = "umber_kernels::tape::copy(inputs[0], output);\nOk(())"
-# The bodies in place of the compile errors of a file, in their order.
+# The bodies that replace the compile errors of each file, in order.
 BODIES = {
     f"{CORE}/composite/soft_plus.rs": [
         "site.rows()",
@@ -49,7 +49,7 @@ BODIES = {
 
 
 def copy_tracked(to):
-    """Copy what git tracks of the workspace."""
+    """Copy the tracked files of the workspace."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", *COPIED], cwd=ROOT, check=True, capture_output=True, text=True
     )
@@ -59,16 +59,16 @@ def copy_tracked(to):
             shutil.copy(ROOT / name, to / name)
 
 
-def bring_up_to_date(tree, source):
-    """Make a tree equal another; files that are equal stay, so that nothing is built again."""
+def synchronize(tree, source):
+    """Make `tree` equal to `source`; equal files stay untouched for incremental builds."""
     for path in [path for path in tree.rglob("*") if path.is_file()]:
         if not (source / path.relative_to(tree)).is_file():
             path.unlink()
     for path in [path for path in source.rglob("*") if path.is_file()]:
-        own = tree / path.relative_to(source)
-        if not own.is_file() or own.read_bytes() != path.read_bytes():
-            own.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, own)
+        target = tree / path.relative_to(source)
+        if not target.is_file() or target.read_bytes() != path.read_bytes():
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target)
 
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="needs cargo")
@@ -82,7 +82,7 @@ def test_scaffolded_ops_compile(monkeypatch, tmp_path):
         assert len(parts) == len(bodies) + 1, name
         filled = [part + body for part, body in zip(parts, [*bodies, ""], strict=True)]
         (tmp_path / name).write_text("".join(filled))
-    bring_up_to_date(SCAFFOLD / "tree", tmp_path)
+    synchronize(SCAFFOLD / "tree", tmp_path)
     checked = subprocess.run(
         ["cargo", "check", "--offline", "--quiet", "-p", "umber-core"],
         cwd=SCAFFOLD / "tree",

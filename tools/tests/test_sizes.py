@@ -1,10 +1,10 @@
-"""sizes.py: which files are listed, which are refused, which are nobody's business."""
+"""sizes.py: which files are listed, which are errors, and which are exempt."""
 
 import pytest
 import sizes
 
 
-def surveyed(root, name, lines, head=""):
+def survey_file(root, name, lines, head=""):
     path = root / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([head, *["x"] * (lines - 1)]))
@@ -12,25 +12,25 @@ def surveyed(root, name, lines, head=""):
 
 
 def test_short_file_is_not_listed(tmp_path):
-    assert surveyed(tmp_path, "a.rs", 300) == ([], [])
+    assert survey_file(tmp_path, "a.rs", 300) == ([], [])
 
 
 def test_long_file_is_listed_but_passes(tmp_path):
-    listed, complaints = surveyed(tmp_path, "a.py", 600)
+    listed, complaints = survey_file(tmp_path, "a.py", 600)
     assert listed == ["   600 a.py"]
     assert complaints == []
 
 
 @pytest.mark.parametrize("head", ["", "//! About many things", "//! One subject:"])
-def test_very_long_file_must_say_why(tmp_path, head):
-    _, complaints = surveyed(tmp_path, "a.rs", 601, head)
+def test_very_long_file_needs_a_reason(tmp_path, head):
+    _, complaints = survey_file(tmp_path, "a.rs", 601, head)
     assert len(complaints) == 1
     assert "a.rs has 601 lines" in complaints[0]
 
 
 @pytest.mark.parametrize("head", ["//! One subject: a lexer.", "# One subject: a lexer."])
-def test_reason_in_the_head_is_accepted(tmp_path, head):
-    listed, complaints = surveyed(tmp_path, "a.rs", 601, head)
+def test_reason_in_the_first_lines_is_accepted(tmp_path, head):
+    listed, complaints = survey_file(tmp_path, "a.rs", 601, head)
     assert len(listed) == 1
     assert complaints == []
 
@@ -45,8 +45,8 @@ def test_reason_in_the_head_is_accepted(tmp_path, head):
         "a.md",
     ],
 )
-def test_tests_tables_and_texts_are_excepted(tmp_path, name):
-    assert surveyed(tmp_path, name, 5000) == ([], [])
+def test_tests_tables_and_texts_are_exempt(tmp_path, name):
+    assert survey_file(tmp_path, name, 5000) == ([], [])
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""stubs.py on made-up modules: what is written, and what is refused."""
+"""stubs.py on synthetic modules: which stubs are written, and what is an error."""
 
 import ast
 import math
@@ -60,11 +60,11 @@ def module_of(name="umber.core", **members):
 
 
 class Device:
-    """A place."""
+    """A device."""
 
 
 class DeviceType:
-    """A kind of place."""
+    """A device type."""
 
 
 def package_of(**members):
@@ -101,7 +101,7 @@ def test_only_used_aliases_and_imports_are_written():
     assert "BinaryIO" not in text
 
 
-def test_protocols_are_written_where_they_are_used():
+def test_only_used_protocols_are_written():
     text = stub_of()
     assert "class _SupportsArray(Protocol):\n    def __array__(self) -> Any: ...\n" in text
     assert "_Operand: TypeAlias = array | _Scalar | _Buffer | _SupportsArray" in text
@@ -109,7 +109,7 @@ def test_protocols_are_written_where_they_are_used():
     assert "_SupportsArray" not in unused["__init__.pyi"]
 
 
-def test_functions_of_functions_keep_their_types():
+def test_transforms_preserve_function_types():
     def compile(fun):
         """Recorded."""
 
@@ -151,7 +151,7 @@ def test_constants_and_aliases():
     assert "concat = concatenate\n" in text
 
 
-def test_builtins_that_the_module_shadows_are_reached():
+def test_shadowed_builtins_are_qualified():
     def slice(a, /, axes):
         """A slice."""
 
@@ -167,7 +167,7 @@ def test_builtins_that_the_module_shadows_are_reached():
     assert "import builtins\n" in files["__init__.pyi"]
 
 
-def test_submodule_has_a_file_of_its_own():
+def test_submodule_has_its_own_file():
     def split(key, num=2, *, stream=None):
         """New keys."""
 
@@ -180,12 +180,12 @@ def test_submodule_has_a_file_of_its_own():
     assert ") -> array:" in files["random.pyi"]
 
 
-def test_undocumented_function_is_refused():
+def test_undocumented_function_is_an_error():
     _, complaints = stubs.render(package_of(thing=lambda a: a))
     assert complaints == ["umber.core.thing: no docstring"]
 
 
-def test_attribute_without_type_is_refused():
+def test_attribute_without_type_is_an_error():
     class Odd:
         """Odd."""
 
@@ -195,12 +195,12 @@ def test_attribute_without_type_is_refused():
     assert complaints == ["umber.core.Odd.colour: no type for this attribute"]
 
 
-def test_type_that_the_module_lacks_is_refused():
+def test_undefined_type_is_an_error():
     _, complaints = stubs.render(module_of(array=array, Stream=Stream, exp=exp))
     assert "umber.core: the type Device is not defined" in complaints
 
 
-def test_parameter_without_type_is_refused():
+def test_parameter_without_type_is_an_error():
     def strange(wobble):
         """Strange."""
 
@@ -208,7 +208,7 @@ def test_parameter_without_type_is_refused():
     assert complaints == ["umber.core.strange.wobble: no type for this parameter"]
 
 
-def test_function_without_signature_is_refused():
+def test_function_without_signature_is_an_error():
     _, complaints = stubs.render(package_of(getattr=getattr))
     assert complaints == ["umber.core.getattr: no text signature"]
 
@@ -228,7 +228,7 @@ def test_defaults(value, text):
     assert stubs.default(value) == text
 
 
-def test_long_docstrings_survive():
+def test_long_docstrings_are_preserved():
     text = "\n".join(stubs.docstring('Says """hello""" and \\sum."'))
     assert ast.literal_eval(text) == 'Says """hello""" and \\sum."'
 

@@ -22,19 +22,21 @@ def test_limits_are_set_against_libraries_that_run_the_program(key):
 
 
 def test_wrong_results_are_found():
-    right = sketch(PROGRAMS["record"].reference())
-    wrong = [right[0] + 1e-3, *right[1:]]
-    verdict = versus.agreeing(PROGRAMS["record"], {"umber": right, "mlx": wrong, "torch": []})
+    correct = sketch(PROGRAMS["record"].reference())
+    wrong = [correct[0] + 1e-3, *correct[1:]]
+    verdict = versus.compare_results(
+        PROGRAMS["record"], {"umber": correct, "mlx": wrong, "torch": []}
+    )
     assert verdict == {"umber": True, "mlx": False, "torch": False}
 
 
 def test_nan_is_not_a_right_result():
     result = sketch(np.array([np.nan]))
-    assert versus.agreeing(PROGRAMS["record"], {"umber": result}) == {"umber": False}
+    assert versus.compare_results(PROGRAMS["record"], {"umber": result}) == {"umber": False}
 
 
 def test_without_a_reference_results_are_held_against_the_first():
-    verdict = versus.agreeing(
+    verdict = versus.compare_results(
         PROGRAMS["train_step_without_dropout"], {"umber": [2.0], "torch": [2.1]}
     )
     assert verdict == {"umber": True, "torch": False}

@@ -1,4 +1,4 @@
-//! Apply: an operation meets arrays. A small one is computed eagerly, any other is recorded.
+//! Apply: executes an operation on arrays. A small one is computed eagerly, any other is recorded.
 
 use std::sync::Arc;
 
@@ -30,14 +30,14 @@ impl Array {
         stream: Stream,
     ) -> Result<SmallVec<[Array; 1]>> {
         let op = op.into();
-        if let Some(made) = float8::record(&op, &inputs)? {
-            return Ok(made.into());
+        if let Some(array) = float8::record(&op, &inputs)? {
+            return Ok(array.into());
         }
         let specs = inferred(&op, &inputs.iter().map(Array::spec).collect::<SmallVec<[_; 4]>>())?;
         Array::record_known(op, inputs, specs, stream)
     }
 
-    /// Record an operation whose outputs are known to be `specs`: what it infers from its inputs.
+    /// Record an operation with the given output specs, which must equal those it infers from its inputs.
     pub(crate) fn record_known(
         op: Op,
         inputs: Inputs,
@@ -54,8 +54,8 @@ impl Array {
         Ok(arrays)
     }
 
-    /// An operation of a compiled function: as [`Array::record_known`], of inputs that nobody follows and for a line of the
-    /// program that is known.
+    /// Apply an operation of a compiled function, as [`Array::record_known`] does, to untraced inputs and with a known source
+    /// line.
     pub(crate) fn apply_compiled(
         op: Op,
         inputs: Inputs,
@@ -64,9 +64,9 @@ impl Array {
         line: Option<Arc<str>>,
     ) -> Result<SmallVec<[Array; 1]>> {
         if stream.device == device::default_device()
-            && let Some(made) = eager::compute_all(&op, &inputs, specs)
+            && let Some(outputs) = eager::compute_all(&op, &inputs, specs)
         {
-            return Ok(made);
+            return Ok(outputs);
         }
         let (inputs, is_externally_mutable) = keep_from_writers(inputs)?;
         let context = RecordContext { stream, trace_scope: None, origin: line };
@@ -85,9 +85,9 @@ impl Array {
 
     fn record_op(op: Op, inputs: &[&Array]) -> Result<Array> {
         if inputs.iter().any(|input| input.dtype().is_float8())
-            && let Some(made) = float8::record(&op, &handles_to(inputs))?
+            && let Some(outputs) = float8::record(&op, &handles_to(inputs))?
         {
-            return Ok(made.into_iter().next().expect("an operation with one output"));
+            return Ok(outputs.into_iter().next().expect("an operation with one output"));
         }
         let mut specs = match inputs {
             [a] => inferred(&op, &[a.spec()])?,
@@ -99,17 +99,17 @@ impl Array {
         if let Some(view) = view_of(&op, inputs, &spec) {
             return Ok(view);
         }
-        if let Some(made) = eager::compute(&op, inputs, &spec) {
-            return Ok(made);
+        if let Some(array) = eager::compute(&op, inputs, &spec) {
+            return Ok(array);
         }
         if !inputs.iter().any(|input| input.is_externally_mutable())
-            && let Some(few) = input_pair(inputs)
+            && let Some(input_pair) = input_pair(inputs)
         {
             let (stream, trace_scope) = (device::current_stream(), trace_scope_of(inputs.iter().copied()));
             let context = RecordContext { stream, trace_scope, origin: current_source_line() };
             let fill =
                 |_: &mut Op, _: &[Array], output: &mut Output| output.spec.shape.clone_from(&spec.shape);
-            return Ok(Array::of(Node::single(op, few, spec.dtype, context, fill), 0));
+            return Ok(Array::of(Node::single(op, input_pair, spec.dtype, context, fill), 0));
         }
         let (inputs, is_externally_mutable) = keep_from_writers(handles_to(inputs))?;
         let node = Node::new(op, inputs, spec.into(), device::current_stream());
@@ -118,7 +118,7 @@ impl Array {
         Ok(array)
     }
 
-    /// Is it an operand as it is, and need nobody hear of what is recorded of it? Then [`Array::record_plain`] will do.
+    /// Whether the array needs no conversion, tracing or source line as an operand, so that [`Array::record_plain`] suffices.
     #[inline]
     pub(crate) fn is_plain(&self) -> bool {
         !self.dtype().is_float8()
@@ -127,8 +127,8 @@ impl Array {
             && !source_line::are_known()
     }
 
-    /// As [`Array::record_one`], of arrays that are [plain](Array::is_plain), where the result is not computed eagerly; `fill` is as
-    /// for [`Node::single`].
+    /// As [`Array::record_one`], for [plain](Array::is_plain) arrays and results that are not computed eagerly; `fill` is that of
+    /// [`Node::single`].
     #[inline(always)]
     pub(crate) fn record_plain(
         op: impl Into<Op>,
@@ -139,7 +139,7 @@ impl Array {
         Array::of(Node::single(op, inputs, dtype, RecordContext::untraced(), fill), 0)
     }
 
-    /// [`Array::record_plain`], where the result has the shape that the inputs have.
+    /// [`Array::record_plain`] for a result with the shape of the inputs.
     #[inline(always)]
     pub(crate) fn record_alike(op: impl Into<Op>, inputs: InputPair, dtype: DType) -> Array {
         Array::record_plain(op, inputs, dtype, |_, inputs, output| {
@@ -148,39 +148,39 @@ impl Array {
     }
 }
 
-/// `kind(x)` of a dtype that the function is defined for; `None` where more has to be asked.
+/// `kind(x)` with a dtype that the function is defined for; `None` if the general path is needed.
 #[inline]
 pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
     let dtype = unary_dtype(kind, x.dtype());
     if eager::applies(x.shape())
-        && let Some(made) = eager::unary(kind, x, dtype)
+        && let Some(array) = eager::unary(kind, x, dtype)
     {
-        return Some(made);
+        return Some(array);
     }
     x.is_plain().then(|| Array::record_alike(Unary(kind), (Some(x.clone()), None), dtype))
 }
 
-/// `kind(a, b)` of arrays of one dtype, which the function keeps or compares, that broadcast to `shape`, which memory can
-/// address; `None` where more has to be asked.
+/// `kind(a, b)` of arrays of one dtype, which is also that of the result unless the function is a comparison, that broadcast to
+/// the addressable `shape`; `None` if the general path is needed.
 #[inline]
 pub(crate) fn binary(kind: BinaryKind, a: &Array, b: &Array, shape: &Shape) -> Option<Array> {
     if eager::applies(shape)
-        && let Some(made) = eager::binary(kind, [a, b], shape, binary_dtype(kind, a.dtype()))
+        && let Some(array) = eager::binary(kind, [a, b], shape, binary_dtype(kind, a.dtype()))
     {
-        return Some(made);
+        return Some(array);
     }
     let is_plain = a.is_plain() && b.is_plain();
     is_plain.then(|| recorded(kind, broadcast_plain(a, shape), broadcast_plain(b, shape)))
 }
 
-/// [`binary`], of an array and a number that takes its dtype and stands on `side`.
+/// [`binary`] of an array and a scalar, converted to its dtype, as the operand on `side`.
 #[inline]
 pub(crate) fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
     let shape = array.shape();
     if eager::applies(shape)
-        && let Some(made) = eager::with_number(kind, array, number, side, binary_dtype(kind, array.dtype()))
+        && let Some(array) = eager::with_number(kind, array, number, side, binary_dtype(kind, array.dtype()))
     {
-        return Some(made);
+        return Some(array);
     }
     array.is_plain().then(|| {
         let number = Array::filled(shape, number, array.dtype());
@@ -204,7 +204,7 @@ fn inferred(op: &Op, inputs: &[&ArraySpec]) -> Result<Specs> {
     Ok(specs)
 }
 
-/// The inputs of a node that reads these arrays. Most read one or two, which needs no loop.
+/// Clones of these arrays, as the inputs of a node. The common cases of one and two inputs avoid the loop.
 fn handles_to(arrays: &[&Array]) -> Inputs {
     match arrays {
         [a] => smallvec![(*a).clone()],
@@ -213,7 +213,7 @@ fn handles_to(arrays: &[&Array]) -> Inputs {
     }
 }
 
-/// As [`handles_to`], where there are so few.
+/// As [`handles_to`], for one or two arrays.
 #[inline]
 fn input_pair(arrays: &[&Array]) -> Option<InputPair> {
     match arrays {
@@ -223,7 +223,7 @@ fn input_pair(arrays: &[&Array]) -> Option<InputPair> {
     }
 }
 
-/// What an operation shows of an evaluated array: the same memory under another layout needs no node.
+/// The result of a slice or reshape of an evaluated array as a view, which needs no node.
 fn view_of(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     let [input] = inputs else { return None };
     if !matches!(op, Op::Slice(_) | Op::Reshape(_)) {
@@ -237,7 +237,7 @@ fn view_of(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     Some(Array::over(storage.with_layout(layout), spec.dtype))
 }
 
-/// All outputs of a new node, which nobody else holds then.
+/// Handles to all outputs of a new node.
 fn handles(node: Arc<Node>) -> SmallVec<[Array; 1]> {
     let count = node.outputs.len() as u32;
     std::iter::repeat_n(node, count as usize)
@@ -246,7 +246,7 @@ fn handles(node: Arc<Node>) -> SmallVec<[Array; 1]> {
         .collect()
 }
 
-/// Evaluate what was recorded of memory that others can write: it takes the values of now.
+/// Evaluate an array whose inputs are externally mutable, so that it uses their current values.
 fn run_if_due(array: &Array, is_externally_mutable: bool) -> Result<()> {
     if !is_externally_mutable {
         return Ok(());
@@ -256,9 +256,9 @@ fn run_if_due(array: &Array, is_externally_mutable: bool) -> Result<()> {
     result
 }
 
-/// Inputs of an operation, and whether it must run now since others can write their memory.
+/// The inputs of an operation, and whether it must run now since others can write their memory.
 ///
-/// Beside an input that is traced and may have no value yet it cannot run now: then it takes what the memory holds.
+/// It cannot run now if an input is traced, as that may have no value yet. In this case the mutable inputs are copied.
 fn keep_from_writers(mut inputs: Inputs) -> Result<(Inputs, bool)> {
     if !inputs.iter().any(Array::is_externally_mutable) {
         return Ok((inputs, false));

@@ -8,18 +8,18 @@ pub use umber_kernels::threads::num_threads;
 use umber_kernels::threads::{self, MAX_THREADS};
 use umber_types::{Device, DeviceType, Result, Stream, bail};
 
-/// How many accelerators have a backend.
+/// Number of accelerators with a backend.
 static ACCELERATORS: AtomicU32 = AtomicU32::new(0);
 static STREAMS: AtomicU32 = AtomicU32::new(1);
 static THREAD_LOCAL_STREAMS: AtomicU32 = AtomicU32::new(0);
 
 thread_local! {
     static DEFAULT_STREAM: Cell<Stream> = const { Cell::new(Stream::CPU) };
-    /// The streams that stand for thread-local ones on this thread.
+    /// The streams that represent thread-local streams on this thread.
     static OWN_STREAMS: RefCell<HashMap<ThreadLocalStream, Stream>> = RefCell::default();
 }
 
-/// A stream that is another one on each thread.
+/// A stream that is a different one on each thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ThreadLocalStream {
     /// Its number among the thread-local streams.
@@ -39,7 +39,7 @@ pub fn available() -> impl Iterator<Item = Device> {
     std::iter::once(Device::CPU).chain(accelerators.map(|index| Device { kind: DeviceType::Gpu, index }))
 }
 
-/// There is one more accelerator.
+/// Count one more accelerator.
 pub(crate) fn announce_accelerator() {
     ACCELERATORS.fetch_add(1, Ordering::AcqRel);
 }
@@ -68,8 +68,8 @@ pub fn set_num_threads(count: i64) -> Result<usize> {
 
 fn check(op: &str, device: Device) -> Result<()> {
     if !is_available(device) {
-        let known: Vec<String> = available().map(|device| device.to_string()).collect();
-        bail!(Value(op), "device {device} is not available, expected {}", known.join(" or "));
+        let names: Vec<String> = available().map(|device| device.to_string()).collect();
+        bail!(Value(op), "device {device} is not available, expected {}", names.join(" or "));
     }
     Ok(())
 }
@@ -107,22 +107,22 @@ pub fn set_default_stream(stream: Stream) -> Result<()> {
     Ok(())
 }
 
-/// Another default stream of this thread, until the guard is dropped.
+/// A changed default stream of this thread, until dropped.
 #[derive(Debug)]
 pub(crate) struct OnStream {
-    before: Stream,
-    /// Keeps the guard on its thread.
+    previous: Stream,
+    /// Makes the guard `!Send`.
     not_send: std::marker::PhantomData<*const ()>,
 }
 
-/// Send new nodes of this thread to `stream` for a while; a stream that a node is on is known to exist.
+/// Make `stream` the default of this thread until the guard is dropped. The stream must exist; that of a node does.
 pub(crate) fn on_stream(stream: Stream) -> OnStream {
-    OnStream { before: DEFAULT_STREAM.replace(stream), not_send: std::marker::PhantomData }
+    OnStream { previous: DEFAULT_STREAM.replace(stream), not_send: std::marker::PhantomData }
 }
 
 impl Drop for OnStream {
     fn drop(&mut self) {
-        DEFAULT_STREAM.set(self.before);
+        DEFAULT_STREAM.set(self.previous);
     }
 }
 
@@ -139,7 +139,7 @@ pub fn new_thread_local_stream(device: Device) -> Result<ThreadLocalStream> {
 }
 
 impl ThreadLocalStream {
-    /// The stream that it is on this thread.
+    /// The stream that represents it on this thread.
     pub fn here(self) -> Stream {
         OWN_STREAMS.with_borrow_mut(|streams| {
             let next = || Stream { index: STREAMS.fetch_add(1, Ordering::Relaxed), device: self.device };

@@ -1,7 +1,7 @@
-//! Eager: an operation on a few evaluated elements is computed as it is written, since keeping it for later would cost more.
+//! Eager execution: an operation on a few evaluated elements runs immediately, since recording it would cost more.
 //!
-//! A front end asks for it ([`enable`]). Not while a transformation traces a program, nor for memory that others can write, nor
-//! for one operation on 16-bit floats, whose intermediate values keep their digits in a plan.
+//! A front end turns it on ([`enable`]). It excludes operations while a transformation traces, operations on externally mutable
+//! memory, and single operations on float16 and bfloat16, whose intermediate values are not rounded in a plan.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -24,23 +24,23 @@ use crate::primitives::region::{Region, RegionKind};
 use crate::primitives::rules::broadcast;
 use crate::primitives::unary::Unary;
 
-/// Results with more elements are worth recording: they may share a pass over memory with what follows.
+/// Results with more elements are recorded: fusion may save them a pass over memory.
 pub(crate) const MAX_ELEMENTS: usize = 1024;
-/// And results for which more elements are read, or a region with more steps over all elements.
+/// Maximum number of elements read by one operation, and of element operations of a region.
 const MAX_READ: usize = 8192;
 const MAX_STEPS: usize = 4096;
 
 static IS_ENABLED: AtomicBool = AtomicBool::new(false);
 
-/// Where constants are read, which have no memory of their own.
+/// The layout of a constant operand.
 static ONE: LazyLock<Layout> = LazyLock::new(|| Layout::contiguous(Shape::scalar()));
 
-/// Compute operations on a few evaluated elements as they are written, from now on. Off, every operation is recorded.
+/// Turn eager execution of operations on a few evaluated elements on or off. If off, every operation is recorded.
 pub fn enable(is_enabled: bool) {
     IS_ENABLED.store(is_enabled, Ordering::Relaxed);
 }
 
-/// Is an operation with a result of this shape computed as it is written?
+/// Whether an operation with a result of this shape may run eagerly.
 #[inline]
 pub(crate) fn applies(shape: &Shape) -> bool {
     IS_ENABLED.load(Ordering::Relaxed)
@@ -53,7 +53,7 @@ pub(crate) fn applies(shape: &Shape) -> bool {
 #[repr(align(16))]
 struct Aligned([u8; 16]);
 
-/// What an operation reads.
+/// An input of an operation.
 enum Operand<'a> {
     Evaluated(&'a Storage, DType),
     /// The bytes of a constant.
@@ -61,8 +61,8 @@ enum Operand<'a> {
 }
 
 impl<'a> Operand<'a> {
-    /// An array that is evaluated, in memory of ours that nobody else can write and that no transformation follows, or a
-    /// constant. Of other memory, operations run when their owners were told.
+    /// An untraced array evaluated in host memory that only this library owns and writes, or a constant. For other memory,
+    /// operations must go through the plan, which synchronises with its owners.
     #[inline]
     fn of(array: &'a Array) -> Option<Operand<'a>> {
         match array.storage() {
@@ -98,22 +98,22 @@ impl<'a> Operand<'a> {
 
     #[inline]
     fn view(&self) -> View<'_> {
-        // SAFETY: the operand's own layout.
+        // SAFETY: the operand's own layout lies inside its memory.
         unsafe { self.view_as(self.layout()) }
     }
 
     /// The operand under a layout.
     ///
     /// # Safety
-    /// The layout reaches no other elements than the operand's own.
+    /// `layout` must only reach elements of the operand's own layout.
     #[inline]
     unsafe fn view_as<'b>(&'b self, layout: &'b Layout) -> View<'b> {
         let (base, dtype) = match self {
             Operand::Evaluated(storage, dtype) => (storage.on_host().start().as_ptr().cast_const(), *dtype),
             Operand::Constant(Aligned(bytes), dtype) => (bytes.as_ptr(), *dtype),
         };
-        // SAFETY: the buffer holds the elements of its storage's layout, the bytes the one of a constant; the rest is the
-        // caller's promise.
+        // SAFETY: the memory holds all elements of the operand's own layout, and the caller guarantees that `layout` reaches no
+        // others.
         unsafe { View::new(base, dtype, layout) }
     }
 }
@@ -140,7 +140,7 @@ pub(crate) fn binary(kind: BinaryKind, [a, b]: [&Array; 2], shape: &Shape, dtype
     elementwise(Function::Binary(kind), &[Operand::of(&a)?, Operand::of(&b)?], shape, dtype)
 }
 
-/// [`binary`] of an array and a number of its dtype, which stands on `side`.
+/// [`binary`] of an array and a scalar of its dtype, the operand on `side`.
 #[inline]
 pub(crate) fn with_number(
     kind: BinaryKind,
@@ -149,33 +149,33 @@ pub(crate) fn with_number(
     side: Side,
     dtype: DType,
 ) -> Option<Array> {
-    let (own, other) = (Operand::of(array)?, Operand::number(number, array.dtype()));
+    let (operand, constant) = (Operand::of(array)?, Operand::number(number, array.dtype()));
     let operands = match side {
-        Side::Left => [other, own],
-        Side::Right => [own, other],
+        Side::Left => [constant, operand],
+        Side::Right => [operand, constant],
     };
     elementwise(Function::Binary(kind), &operands, array.shape(), dtype)
 }
 
-/// A function of operands that have as many elements as the result or one, by a kernel that needs no program.
+/// An elementwise function of operands with one element or as many as the result, by a kernel that needs no tape.
 #[inline]
 fn elementwise(function: Function, operands: &[Operand<'_>], shape: &Shape, dtype: DType) -> Option<Array> {
-    // Refused before there is memory for them.
+    // Checked before memory is allocated.
     if operands.iter().any(|operand| operand.dtype().is_half()) {
         return None;
     }
-    let made = Array::unwritten(shape, dtype).ok()?;
-    let output = written(&made)?;
+    let result = Array::unwritten(shape, dtype).ok()?;
+    let output = written(&result)?;
     let is_done = match operands {
         [a] => compute_eagerly(function, &[a.view()], &output),
         [a, b] => compute_eagerly(function, &[a.view(), b.view()], &output),
         [a, b, c] => compute_eagerly(function, &[a.view(), b.view(), c.view()], &output),
         _ => false,
     };
-    is_done.then_some(made)
+    is_done.then_some(result)
 }
 
-/// The result of an operation with one output; `None` if it is recorded, and where something fails: evaluating says what.
+/// The result of an operation with one output; `None` if it has to be recorded or fails. Errors are reported on evaluation.
 pub(crate) fn compute(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     if !applies(&spec.shape) {
         return None;
@@ -203,7 +203,7 @@ pub(crate) fn compute_all(op: &Op, inputs: &[Array], specs: &[ArraySpec]) -> Opt
     run(op, &inputs.iter().collect::<SmallVec<[&Array; 4]>>(), specs)
 }
 
-/// The results of a region.
+/// The results of a fused region.
 fn fused(region: &Region, inputs: &[Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
     if !is_small(region) {
         return None;
@@ -218,23 +218,23 @@ fn fused(region: &Region, inputs: &[Array], specs: &[ArraySpec]) -> Option<Small
     // SAFETY: a broadcast layout reaches the same elements as the operand's own.
     let views: SmallVec<[View<'_>; 4]> =
         operands.map(|(operand, layout)| unsafe { operand.view_as(layout) }).collect();
-    let made: SmallVec<[Array; 1]> =
+    let results: SmallVec<[Array; 1]> =
         specs.iter().map(|spec| Array::unwritten(&spec.shape, spec.dtype).ok()).collect::<Option<_>>()?;
-    let mut outputs: SmallVec<[ViewMut<'_>; 1]> = made.iter().map(written).collect::<Option<_>>()?;
+    let mut outputs: SmallVec<[ViewMut<'_>; 1]> = results.iter().map(written).collect::<Option<_>>()?;
     let is_done = catch_unwind(AssertUnwindSafe(|| region.run(&views, &mut outputs)));
     drop(outputs);
-    matches!(is_done, Ok(Ok(()))).then_some(made)
+    matches!(is_done, Ok(Ok(()))).then_some(results)
 }
 
-/// The elements of a new array, to be written.
+/// A view for writing of a new array.
 #[inline]
-fn written(made: &Array) -> Option<ViewMut<'_>> {
-    let storage = made.storage()?;
-    // SAFETY: a layout that was made for its buffer, which nobody else holds since it is new.
-    Some(unsafe { ViewMut::new(storage.on_host().start().as_ptr(), made.dtype(), &storage.layout) })
+fn written(array: &Array) -> Option<ViewMut<'_>> {
+    let storage = array.storage()?;
+    // SAFETY: the array was just allocated with this layout, and no other reference to its buffer exists.
+    Some(unsafe { ViewMut::new(storage.on_host().start().as_ptr(), array.dtype(), &storage.layout) })
 }
 
-/// The results of an operation by the backend, if it is worth it.
+/// The results of an operation computed by the CPU backend, if it is cheap enough.
 fn run(op: &Op, inputs: &[&Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
     for input in inputs {
         Operand::of(input)?;
@@ -252,7 +252,7 @@ fn run(op: &Op, inputs: &[&Array], specs: &[ArraySpec]) -> Option<SmallVec<[Arra
     outputs.into_iter().zip(specs).map(|(storage, spec)| Some(Array::over(storage?, spec.dtype))).collect()
 }
 
-/// Where the elements of an array are that is evaluated or a constant.
+/// The storage of an evaluated array or a constant.
 fn storage_of(array: &Array) -> Result<Storage> {
     match array.constant() {
         Some(value) => Storage::splat(value, array.shape(), array.dtype()),

@@ -1,34 +1,34 @@
-//! Front end: what a program in another language tells the core, and what the core asks of it.
+//! Front end: the interface between the core and a program in another language.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use umber_types::{Error, Result};
 
-/// The Python package, for one. Every question has an answer for programs in Rust.
+/// Implemented by the Python package, for example. The default methods are for Rust programs.
 pub trait Frontend: Send + Sync {
-    /// Has the user interrupted the program? Asked between the steps of an evaluation.
+    /// Whether the user has interrupted the program. Called between the steps of an evaluation.
     fn is_interrupted(&self) -> bool {
         false
     }
 
-    /// Run work that may take long and wait for other threads, without locks of the front end's that those may need.
+    /// Run long or blocking work without holding locks of the front end that other threads may need, such as the GIL.
     fn run_unlocked(&self, work: &mut (dyn FnMut() + Send)) {
         work();
     }
 
-    /// Are operations to keep the line of the user's program that recorded them?
+    /// Whether operations record the line of the user's program.
     fn keeps_lines(&self) -> bool {
         false
     }
 
-    /// The line of the user's program that is running, as `file:line`.
+    /// The current line of the user's program, as `file:line`.
     fn line(&self) -> Option<Arc<str>> {
         None
     }
 }
 
-/// A program in Rust.
+/// The front end of a Rust program.
 struct Plain;
 
 impl Frontend for Plain {}
@@ -42,38 +42,38 @@ pub fn connect(frontend: &'static dyn Frontend) {
     }
 }
 
-/// The front end that is connected.
+/// The connected front end.
 pub(crate) fn frontend() -> &'static dyn Frontend {
     FRONTEND.get().copied().unwrap_or(&Plain)
 }
 
-/// An error of kind [`ErrorKind::Interrupted`](umber_types::ErrorKind) if the user has interrupted the program. Long work
-/// outside of evaluation asks this.
+/// Return an error of kind [`ErrorKind::Interrupted`](umber_types::ErrorKind) if the user has interrupted the program. To be
+/// called by long work outside of evaluation.
 pub fn check_interrupted() -> Result<()> {
     if frontend().is_interrupted() { Err(Error::interrupted()) } else { Ok(()) }
 }
 
-/// Asks for interrupts, at most every 20 ms; the first check, before anything has run, is none.
+/// Checks for interrupts at most every 20 ms; the first call, before any work, does not check.
 pub(crate) struct Interrupts {
     has_begun: bool,
-    asked: Option<Instant>,
+    last_check: Option<Instant>,
 }
 
 impl Interrupts {
-    /// Before anything has run.
+    /// A checker for an evaluation that has not started.
     pub(crate) fn new() -> Interrupts {
-        Interrupts { has_begun: false, asked: None }
+        Interrupts { has_begun: false, last_check: None }
     }
 
-    /// [`check_interrupted`], if it was not asked just now.
+    /// [`check_interrupted`], unless the last check was less than 20 ms ago.
     pub(crate) fn check(&mut self) -> Result<()> {
         if !std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
         }
         let now = Instant::now();
-        let asked = *self.asked.get_or_insert(now);
-        if now.duration_since(asked) > Duration::from_millis(20) {
-            self.asked = Some(now);
+        let last_check = *self.last_check.get_or_insert(now);
+        if now.duration_since(last_check) > Duration::from_millis(20) {
+            self.last_check = Some(now);
             check_interrupted()?;
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Floor 6: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
 //!
-//! Read in this order: [`graph`] (what an array is), [`primitive`] (what an operation must say), [`primitives`]
-//! (what each says), [`ops`] (the functions users call), [`runtime`] (how graphs run), [`transforms`]
+//! Read in this order: [`graph`] (arrays and their graph), [`primitive`] (the trait of an operation), [`primitives`]
+//! (its implementations), [`ops`] (the functions users call), [`runtime`] (how graphs run), [`transforms`]
 //! (how graphs are rewritten).
 
-// A new primitive, kind or dtype is decided on wherever one is matched, not taken for what is left.
+// Every match lists all variants, so that a new primitive, kind or dtype is a compile error where it needs a decision.
 #![cfg_attr(not(test), deny(clippy::wildcard_enum_match_arm))]
 
 mod apply;

@@ -9,7 +9,7 @@ use crate::primitives::control_flow::ControlFlow;
 use crate::primitives::*;
 use crate::validation::Site;
 
-/// `enum Op` with a variant a primitive, and `impl Primitive for Op` that hands every question on.
+/// `enum Op` with a variant for each primitive, and `impl Primitive for Op` that forwards every method.
 macro_rules! primitives {
     ($($(#[$attribute:meta])* $variant:ident($module:ident::$ty:ident)),* $(,)?) => {
         /// A primitive operation with its parameters.
@@ -91,7 +91,7 @@ macro_rules! primitives {
     };
 }
 
-/// Shapes are put together from others whose elements memory can address; of the whole that is not certain.
+/// Result shapes are derived from addressable ones, but may themselves exceed the address space.
 #[inline]
 fn check_sizes(name: &str, specs: &[ArraySpec]) -> Result<()> {
     for spec in specs {
@@ -139,7 +139,8 @@ primitives! {
     Convolution(convolution::Convolution),
     ConvolutionWeight(convolution::ConvolutionWeight),
     RandomBits(random::RandomBits),
-    Pick(random::Pick),
+    #[serde(rename = "Pick")]
+    CategoricalSample(random::CategoricalSample),
     Rejections(random::Rejections),
     Composite(composite::Composite),
     Scan(scan::Scan),
@@ -166,11 +167,11 @@ primitives! {
     Loop(control_flow::Loop),
     Branch(control_flow::Branch),
     While(control_flow::While),
-    // Rules are functions of the program that runs; what they are of is among the inputs.
+    // Custom rules hold functions of the running program, which cannot be saved; exported programs hold the operations instead.
     #[serde(skip)]
     Custom(custom::Custom),
     Checkpoint(checkpoint::Checkpoint),
-    // A program that files keep holds what the region stands for.
+    // Exported programs hold the operations of the region instead.
     #[serde(skip)]
     Fused(fused::Fused),
 }
@@ -182,5 +183,5 @@ impl Op {
     }
 }
 
-// A node holds one; larger payloads are boxed.
+// Keeps nodes small; larger payloads are boxed.
 const _: () = assert!(size_of::<Op>() <= 56);

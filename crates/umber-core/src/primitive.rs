@@ -1,4 +1,4 @@
-//! What an operation must say: the trait every primitive implements, and the helper types of its rules.
+//! The interface of an operation: the trait that every primitive implements, and the helper types of its rules.
 
 use std::ops::{Deref, DerefMut};
 
@@ -13,128 +13,127 @@ use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
 use crate::primitives::control_flow::ControlFlow;
 use crate::validation::Site;
 
-/// A kind of node. Everything the framework knows about it is in its one `impl` block.
+/// A kind of node. Everything the framework knows about a primitive is in its one `impl` block.
 pub trait Primitive {
     /// The name users see in messages and graphs.
     fn name(&self) -> &'static str;
 
-    /// Shapes and dtypes of the outputs. The only place they are decided.
+    /// Shapes and dtypes of the outputs, computed nowhere else.
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs>;
 
-    /// Are these inputs that the functions in `ops` could have recorded it on? Rules and kernels trust what those checked, and
-    /// a step that a file brought has not been there. What `infer` refuses need not be refused here, as long as this lets
-    /// it be asked.
+    /// Check that the functions in `ops` could have recorded the operation on these inputs. Rules and kernels rely on the checks
+    /// in `ops`, which a step from a file did not pass. Conditions checked by `infer` need not be repeated, but `infer` must not
+    /// panic on inputs accepted here.
     fn validate(&self, site: &Site<'_>) -> Result<()>;
 
-    /// The operation that the same function would have recorded at other lengths; `None` where what it was recorded with leaves
-    /// several possibilities. Most say nothing of lengths: `any_lengths!()`. Where a number in one follows from a
-    /// length, a trace at other lengths has another number there, and so shows that this one was wrong.
+    /// The operation that the same function would have recorded for other lengths; `None` if its parameters are ambiguous.
+    /// Operations without lengths in their parameters use `any_lengths!()`. If a parameter that is taken to be constant depends
+    /// on a length, a trace with other lengths has another value there, which reveals the mistake.
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized>;
 
-    /// The shape that a constant among the inputs has beside one that went from `old` to `new`, if it had `shape` with `old`,
-    /// and as many axes. Most inputs do not depend on each other.
+    /// The new shape of a constant input that had `shape` next to another input whose shape changed from `old` to `new`; all have
+    /// the same number of axes. By default the shapes of the inputs are independent.
     fn constant_shape(&self, shape: &Shape, _old: &Shape, _new: &Shape) -> Option<Shape> {
         Some(shape.clone())
     }
 
-    /// Pull cotangents of the outputs back to the inputs that ask for one.
+    /// Pull cotangents of the outputs back to the inputs that need one.
     ///
     /// For complex values the cotangent is multiplied by the conjugate of the derivative. Cotangents and tangents
-    /// are always floating point or complex; where the operation computes in integers, `at` shows it as it would
-    /// compute in float32, except to [`crate::primitives::cast::Cast`] and for inputs that are indices.
+    /// are always floating point or complex. If the operation computes in integers, `at` shows its values as float32, except for
+    /// [`crate::primitives::cast::Cast`] and for inputs that are indices.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents>;
 
-    /// Push tangents forward. Linear operations answer with themselves; most others leave it to be derived.
+    /// Push tangents forward. Linear operations apply themselves; most others have it derived from `vjp`.
     fn jvp(&self, _at: &Point<'_>, _tangents: &Tangents) -> Rule<Vec<Array>> {
         None
     }
 
-    /// The same operation with a batch axis, always in front, on some inputs. At least one input is batched.
+    /// The same operation with a leading batch axis on some inputs. At least one input is batched.
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>>;
 
-    /// An equal graph of simpler nodes, for composites and other nodes that hold a graph.
+    /// An equivalent graph of simpler nodes, for composites and other nodes that hold a graph.
     fn expand(&self, _inputs: &[Array]) -> Rule<Vec<Array>> {
         None
     }
 
-    /// Does this input only choose (places, branches, random numbers)? Then no derivative passes through it.
+    /// Whether this input only selects (indices, branches, random keys), so that no derivative passes through it.
     fn is_index(&self, _input: usize) -> bool {
         false
     }
 
-    /// How fusion sees it. An operation that runs by itself is computed as it would be in a region.
+    /// The role in fusion. An unfused operation computes the same result as in a region.
     fn fusion_role(&self) -> FusionRole {
         FusionRole::Alone
     }
 
-    /// Does it take floats of eight bits as they are, since it moves elements without looking at what they are? Others are
-    /// given the float32 that these equal.
+    /// Whether it accepts float8 inputs, since it moves elements without interpreting them. Other operations receive float8
+    /// inputs converted to float32.
     fn takes_float8(&self) -> bool {
         self.is_view() || self.forwards() || self.control_flow().is_some()
     }
 
-    /// Is its result exact or correctly rounded, and each element a function of the elements of the inputs at its place?
-    /// Then it is computed of constants before the program runs.
+    /// Whether its result is exact or correctly rounded, and elementwise. Then it is folded on constants before the program runs.
     fn is_exact(&self) -> bool {
         false
     }
 
-    /// Does it show elements of its only input, whatever their places? Then it shows a constant as a constant.
+    /// Whether it only rearranges elements of its only input. Then it maps a constant to a constant.
     fn is_view(&self) -> bool {
         false
     }
 
-    /// The layout under which it shows the elements of its input, if it need not copy them.
+    /// The layout of its result in the memory of its input, if no copy is needed.
     fn view(&self, _input: &Layout) -> Option<Layout> {
         None
     }
 
-    /// How many elements the CPU reads for a few elements of the result, if it may compute them where the operation is
-    /// written; zero where it reads about as many. Others are recorded, and so are elementwise operations on 16-bit floats,
-    /// whose intermediate values keep their digits in a plan.
+    /// Number of elements that the CPU reads for a small result, if the operation may run eagerly; zero if about as many as it
+    /// writes. `None` means it is recorded, as are elementwise operations on float16 and bfloat16, whose intermediate values
+    /// are not rounded in a plan.
     fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
         let mut dtypes = inputs.iter().map(|input| input.dtype()).chain(specs.iter().map(|spec| spec.dtype));
         let is_elementwise = matches!(self.fusion_role(), FusionRole::Step(_));
         (is_elementwise && !dtypes.any(DType::is_half)).then_some(0)
     }
 
-    /// Are the outputs the last inputs? Such an operation matters to transforms only, and is not run.
+    /// Whether its outputs are its last inputs. Such an operation only matters to transforms and does not run.
     fn forwards(&self) -> bool {
         false
     }
 
-    /// The operation as control flow, if it runs functions that it holds.
+    /// The operation as control flow, if it runs nested programs.
     fn control_flow(&self) -> Option<ControlFlow<'_>> {
         None
     }
 
-    /// May an axis of a result be as long as several axes of the inputs together? Then two sets of lengths may give one
-    /// result by chance. Other lengths are those of the inputs, or products of them.
+    /// Whether an axis of a result may be as long as several axes of the inputs together, so that two sets of input lengths can
+    /// give the same result. Otherwise result lengths are input lengths or products of them.
     fn adds_lengths(&self) -> bool {
         false
     }
 
-    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan inlines have no kernel of their own.
+    /// Compute on the CPU: choose layouts, call `umber-kernels`. Operations that a plan always inlines have no kernel.
     fn eval_cpu(&self, _task: &mut CpuTask<'_>) -> Result<()> {
         bail!(Runtime(self.name()), "has no kernel: it runs only inside a fused region")
     }
 }
 
-/// What an elementwise operation computes of the elements at one place.
+/// The function that an elementwise operation applies at each index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ElementFunction {
-    /// Of one element.
+    /// Of one input.
     Unary(UnaryKind),
-    /// Of two elements of one dtype.
+    /// Of two inputs of one dtype.
     Binary(BinaryKind),
-    /// The second or the third element, as the first says.
+    /// The second or the third input, chosen by the first.
     Select,
-    /// The element in another dtype.
+    /// Conversion to another dtype.
     Cast(DType),
 }
 
 impl ElementFunction {
-    /// The step of a tape that computes it of these values, of which it reads as many as it has arguments.
+    /// The tape step that applies it to the first of these values, as many as it has arguments.
     pub fn step(self, [a, b, c]: [ValueId; 3]) -> Step {
         match self {
             ElementFunction::Unary(kind) => Step::Unary { kind, x: a },
@@ -145,28 +144,28 @@ impl ElementFunction {
     }
 }
 
-/// How fusion sees an operation.
+/// The role of an operation in fusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FusionRole {
-    /// A step of a region: each element is this function of the elements of the inputs at its place.
+    /// A step of a region: elementwise.
     Step(ElementFunction),
     /// The value of its input under a larger shape.
     Broadcast,
-    /// The value of its input.
+    /// Its input unchanged.
     Alias,
     /// A constant.
     Constant,
-    /// Ends a region that computes its input.
+    /// Ends a region that computes its input (prologue fusion).
     Reduction,
-    /// Begins a region that reads it.
+    /// Begins a region that reads it (epilogue fusion).
     Product,
-    /// The value of its input under another shape, part of a region only behind a product.
+    /// Its input under another shape; part of a region only after a product.
     Reshape,
     /// Never part of a region.
     Alone,
 }
 
-/// `None`: no rule here. The transform uses `expand`, or (jvp) derives it from `vjp`.
+/// `None` if there is no rule: the transform uses `expand`, or derives jvp from vjp.
 pub type Rule<T> = Option<Result<T>>;
 
 /// A rule whose body may use `?`.
@@ -174,41 +173,42 @@ pub fn rule<T>(body: impl FnOnce() -> Result<T>) -> Rule<T> {
     Some(body())
 }
 
-/// Where a rule is applied: the inputs, the outputs, and which inputs want a cotangent.
+/// The point at which a rule is applied: inputs, outputs, and which inputs need a cotangent.
 #[derive(Debug)]
 pub struct Point<'a> {
     /// Inputs of the node.
     pub inputs: &'a [Array],
-    /// Outputs of the node: rules may use their values instead of computing them again.
+    /// Outputs of the node, which rules may use instead of computing them again.
     pub outputs: &'a [Array],
-    /// Which inputs want a cotangent.
-    pub wanted: &'a [bool],
+    /// Which inputs need a cotangent.
+    pub needs_cotangent: &'a [bool],
 }
 
 impl Point<'_> {
-    /// One cotangent an input: `pull(i)` for those that want one.
+    /// One cotangent for each input: `pull(i)` for those that need one.
     pub fn pull(&self, mut pull: impl FnMut(usize) -> Result<Option<Array>>) -> Result<Cotangents> {
-        self.wanted.iter().enumerate().map(|(i, &wanted)| if wanted { pull(i) } else { Ok(None) }).collect()
+        let needs_cotangent = self.needs_cotangent.iter().enumerate();
+        needs_cotangent.map(|(i, &is_needed)| if is_needed { pull(i) } else { Ok(None) }).collect()
     }
 }
 
-/// One cotangent an input; `None` means zero or not wanted.
+/// One cotangent for each input; `None` means zero or not needed.
 pub type Cotangents = SmallVec<[Option<Array>; 2]>;
 
-/// One tangent an input; `None` means zero.
+/// One tangent for each input; `None` means zero.
 pub type Tangents = [Option<Array>];
 
-/// A value inside `vmap`: the array, and whether its first axis is the batch.
+/// A value inside `vmap`, and whether it has a batch axis.
 #[derive(Clone, Debug)]
 pub struct Batched {
-    /// The value, with the batch axis in front if `batched`.
+    /// The value, with the batch axis first if `batched`.
     pub array: Array,
-    /// Does it differ from lane to lane?
+    /// Whether it has a batch axis, so that it differs between batch elements.
     pub batched: bool,
 }
 
 impl Batched {
-    /// A value with the batch axis in front.
+    /// A value with a leading batch axis.
     pub fn yes(array: Array) -> Batched {
         Batched { array, batched: true }
     }
@@ -218,27 +218,27 @@ impl Batched {
         arrays.into_iter().map(Batched::yes).collect()
     }
 
-    /// Number of axes of one lane.
+    /// Number of axes without the batch axis.
     pub fn ndim(&self) -> usize {
         self.array.ndim() - usize::from(self.batched)
     }
 
-    /// The shape of one lane.
+    /// Shape without the batch axis.
     pub fn shape(&self) -> &[usize] {
         &self.array.shape()[usize::from(self.batched)..]
     }
 }
 
-/// Number of lanes: the length of the batch axis.
+/// The batch size: the length of the batch axis.
 ///
 /// # Panics
-/// If no input is batched; `vmap` never asks then.
+/// If no input is batched; `vmap` does not call rules in this case.
 pub fn batch_size(inputs: &[Batched]) -> usize {
     let batched = inputs.iter().find(|input| input.batched).expect("vmap rules run with a batched input");
     batched.array.shape()[0]
 }
 
-/// One step's work on the CPU: a task whose storage is the host's.
+/// The work of one step on the CPU: a task whose storage is in host memory.
 #[derive(Debug)]
 #[repr(transparent)]
 pub struct CpuTask<'a>(Task<'a>);
@@ -258,9 +258,9 @@ impl<'a> DerefMut for CpuTask<'a> {
 }
 
 impl<'a> CpuTask<'a> {
-    /// A task as the CPU's. Views of inputs in memory of other devices panic.
+    /// A task for the CPU. Reading inputs in memory of other devices panics.
     pub(crate) fn of<'t>(task: &'t mut Task<'a>) -> &'t mut CpuTask<'a> {
-        // SAFETY: a transparent wrapper has the layout of what it wraps.
+        // SAFETY: `CpuTask` is `repr(transparent)` over `Task`.
         unsafe { &mut *std::ptr::from_mut(task).cast::<CpuTask<'a>>() }
     }
 
@@ -269,12 +269,12 @@ impl<'a> CpuTask<'a> {
         self.host(i).view(self.dtypes[i])
     }
 
-    /// Input `i` as the host reads it.
+    /// Input `i` for reading on the host.
     pub fn host(&self, i: usize) -> HostStorage<'_> {
         self.inputs[i].on_host()
     }
 
-    /// Allocate every output densely and run `kernel` with views of the inputs and the outputs.
+    /// Allocate every output contiguously and run `kernel` with views of the inputs and the outputs.
     pub fn run(&mut self, kernel: impl FnOnce(&[View<'_>], &mut [ViewMut<'_>]) -> Result<()>) -> Result<()> {
         let mut storages: SmallVec<[Storage; 1]> = SmallVec::new();
         for spec in &self.specs {
@@ -298,7 +298,7 @@ impl<'a> CpuTask<'a> {
         self.run(|inputs, outputs| kernel(inputs, outputs.first_mut().expect("one output").reborrow()))
     }
 
-    /// Answer output 0 with storage over existing memory.
+    /// Set output 0 to a storage over existing memory.
     pub fn answer(&mut self, storage: Storage) {
         self.outputs[0] = Some(storage);
     }

@@ -1,4 +1,4 @@
-//! Lines: which line of the user's program recorded an operation, where a front end keeps them.
+//! Source lines: the line of the user's program that recorded each operation, if a front end records lines.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -6,49 +6,49 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::frontend::frontend;
 
-/// Is any line of a program known? Most programs keep none, and should not ask at every operation.
+/// Whether any source line is known. Most programs record none, and should not query the front end at every operation.
 static ANY_LINES: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The line that operations recorded now stand for, when they were recorded before.
+    /// The source line for operations recorded now, if they are recorded again by a replay.
     static LINE: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 
-/// Operations recorded on this thread stand for a line that is known, until this is dropped.
+/// Gives operations recorded on this thread a known source line, until dropped.
 pub(crate) struct SourceLineGuard {
-    before: Option<Arc<str>>,
+    previous: Option<Arc<str>>,
     is_known: bool,
 }
 
-/// Keep lines from now on.
+/// Record source lines from now on.
 pub(crate) fn keep() {
     ANY_LINES.store(true, Ordering::Release);
 }
 
-/// Record operations for a line of the user's program, if it is known.
+/// Record operations with a source line, if it is known.
 pub(crate) fn with_source_line(line: Option<Arc<str>>) -> SourceLineGuard {
     let is_known = line.is_some();
     if is_known {
         ANY_LINES.store(true, Ordering::Relaxed);
     }
-    SourceLineGuard { before: if is_known { LINE.replace(line) } else { None }, is_known }
+    SourceLineGuard { previous: if is_known { LINE.replace(line) } else { None }, is_known }
 }
 
 impl Drop for SourceLineGuard {
     fn drop(&mut self) {
         if self.is_known {
-            LINE.set(self.before.take());
+            LINE.set(self.previous.take());
         }
     }
 }
 
-/// May an operation stand for a line of the user's program?
+/// Whether operations may have a source line.
 #[inline]
 pub(crate) fn are_known() -> bool {
     ANY_LINES.load(Ordering::Relaxed)
 }
 
-/// The user's line that is recording, where lines are kept.
+/// The user's source line that is recording, if lines are recorded.
 #[inline]
 pub(crate) fn current_source_line() -> Option<Arc<str>> {
     if !are_known() {

@@ -1,4 +1,4 @@
-//! Compile: the same values from a recorded graph, traced once, inside and around other transforms.
+//! Compile: values and derivatives of compiled functions, trace caching, composition with other transforms.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -33,7 +33,7 @@ fn program(x: &Array) -> Result<Array> {
     ops::add(&(&e / sum(1, &e)?), &ops::square(&ops::tanh(x)?)?)
 }
 
-/// `f` as functions of lists are.
+/// `f` as a function of lists of arrays.
 fn listed(f: impl Fn(&Array) -> Result<Array>) -> impl Fn(&[Array]) -> Result<Vec<Array>> {
     move |x| Ok(vec![f(&x[0])?])
 }
@@ -44,14 +44,14 @@ fn compiled(f: impl Fn(&Array) -> Result<Array>) -> impl Fn(&Array) -> Result<Ar
     move |x| Ok(call(std::slice::from_ref(x))?.remove(0))
 }
 
-/// The graph of `f` at arguments like `x`.
+/// The graph of `f` for arguments with the spec of `x`.
 fn graph_of(f: impl Fn(&Array) -> Result<Array>, x: &Array) -> CompiledGraph {
     let tracing = compile::begin(std::slice::from_ref(x), Lengths::Fixed);
     let outputs = [f(&tracing.trace.inputs[0]).unwrap()];
     tracing.end(&outputs).compile().unwrap()
 }
 
-/// The names of the nodes behind the result of a call, leaves left out.
+/// The names of the nodes of a call's graph, without leaves.
 fn names(graph: &CompiledGraph, x: &Array) -> Vec<&'static str> {
     let outputs = graph.call(std::slice::from_ref(x)).unwrap();
     let nodes = topological(&outputs);
@@ -59,7 +59,7 @@ fn names(graph: &CompiledGraph, x: &Array) -> Vec<&'static str> {
 }
 
 #[test]
-fn values_are_those_of_the_function() {
+fn compiled_functions_compute_the_same_values() {
     let call = compiled(program);
     for scale in [1.0, -2.0, 0.5] {
         let x = sample_values([3, 4], -1.0, 1.0) * scale;
@@ -68,7 +68,7 @@ fn values_are_those_of_the_function() {
 }
 
 #[test]
-fn a_function_is_traced_once_for_every_spec() {
+fn a_function_is_traced_once_per_spec() {
     let traced = Cell::new(0);
     let call = compiled(|x| {
         traced.set(traced.get() + 1);
@@ -100,7 +100,7 @@ fn a_reduction_ends_a_region() {
         sum(1, &ops::square(&ops::subtract(x, &mean)?)?)
     };
     assert_eq!(names(&graph_of(centred, &x), &x), ["sum", "fused", "fused"]);
-    // What more than the reduction reads is stored.
+    // A value that is read by more than the reduction is stored.
     let shared = |x: &Array| {
         let y = ops::exp(x)?;
         ops::add(&y, &sum(1, &y)?)
@@ -108,28 +108,28 @@ fn a_reduction_ends_a_region() {
     assert_eq!(names(&graph_of(shared, &x), &x), ["fused", "sum", "fused"]);
     let call = compiled(centred);
     assert_close(&numbers(&call(&x).unwrap()), &numbers(&centred(&x).unwrap()), 1e-6, "value");
-    let plain = grad(|x| total(&centred(x)?))(&x).unwrap();
-    let through = grad(|x| total(&call(x)?))(&x).unwrap();
-    assert_close(&numbers(&through), &numbers(&plain), 1e-6, "grad(compile)");
+    let expected = grad(|x| total(&centred(x)?))(&x).unwrap();
+    let from_compiled = grad(|x| total(&call(x)?))(&x).unwrap();
+    assert_close(&numbers(&from_compiled), &numbers(&expected), 1e-6, "grad(compile)");
 }
 
 #[test]
-fn equal_computations_become_one_and_empty_ones_none() {
+fn common_subexpressions_and_identities_are_eliminated() {
     let x = ramp([2, 3]);
     let twice = |x: &Array| ops::add(&sum(0, x)?, &sum(0, x)?);
     assert_eq!(names(&graph_of(twice, &x), &x), ["sum", "fused"]);
-    // Transposes meet and cancel; a cast, a reshape, a product with one and a difference from zero change nothing.
-    let nothing = |x: &Array| {
+    // Inverse transposes and reshapes cancel; a product with one and the subtraction of zero are identities.
+    let identity = |x: &Array| {
         let transpose = |x: &Array| Array::record_one(Transpose { permutation: [1, 0].into() }, &[x]);
         let y = transpose(&transpose(x)?)?;
         let reshape = |x: &Array, shape: Shape| Array::record_one(Reshape { shape }, &[x]);
         let y = reshape(&reshape(&y, [6].into())?, [2, 3].into())?;
         ops::subtract(&(y * 1.0), &Array::scalar(0.0, DType::Float32))
     };
-    let graph = graph_of(nothing, &x);
+    let graph = graph_of(identity, &x);
     let outputs = graph.call(&[x.clone()]).unwrap();
     assert!(outputs[0].is_same(&x));
-    // Adding zero is not nothing.
+    // The addition of zero is not an identity: -0 + 0 is +0.
     let minus_zero = array(&[-0.0f32], [1]);
     let graph = graph_of(|x| Ok(x + 0.0), &minus_zero);
     let sum = graph.call(&[minus_zero]).unwrap().remove(0);
@@ -137,7 +137,7 @@ fn equal_computations_become_one_and_empty_ones_none() {
 }
 
 #[test]
-fn what_no_output_needs_is_not_computed() {
+fn dead_code_is_not_computed() {
     let x = ramp([2, 3]);
     let graph = graph_of(
         |x| {
@@ -153,8 +153,8 @@ fn what_no_output_needs_is_not_computed() {
 fn arguments_constants_and_captured_arrays_can_be_outputs() {
     let captured = ramp([2]);
     let call = compile(|x| {
-        let made = ops::arange(0.0, 3.0, 1.0, DType::Float32)?;
-        Ok(vec![x[0].clone(), captured.clone(), &captured * 2.0, made, &x[0] + &captured])
+        let range = ops::arange(0.0, 3.0, 1.0, DType::Float32)?;
+        Ok(vec![x[0].clone(), captured.clone(), &captured * 2.0, range, &x[0] + &captured])
     });
     for scale in [1.0f32, 2.0] {
         let x = array(&[scale, scale], [2]);
@@ -165,21 +165,21 @@ fn arguments_constants_and_captured_arrays_can_be_outputs() {
         assert_eq!(values::<f32>(&outputs[3]), [0.0, 1.0, 2.0]);
         assert_eq!(values::<f32>(&outputs[4]), values::<f32>(&(&x + &captured)));
     }
-    let nothing = compile(|_| Ok(vec![]));
-    assert!(nothing(&[]).unwrap().is_empty());
+    let no_outputs = compile(|_| Ok(vec![]));
+    assert!(no_outputs(&[]).unwrap().is_empty());
 }
 
 #[test]
-fn captured_arrays_are_not_taken_for_each_other() {
+fn captured_arrays_are_distinguished() {
     let (a, b) = (ops::exp(&ramp([2])).unwrap(), ops::exp(&ramp([2]).mul(2.0)).unwrap());
     let expected: Vec<f32> = values::<f32>(&a).iter().zip(values::<f32>(&b)).map(|(a, b)| a - b).collect();
-    // Evaluated, they no longer know what they were computed from.
+    // Once evaluated, the captured arrays are leaves of equal spec.
     let call = compiled(|x| Ok(ops::multiply(x, &a)? - ops::multiply(x, &b)?));
     assert_eq!(values::<f32>(&call(&array(&[1.0f32, 1.0], [2])).unwrap()), expected);
 }
 
 #[test]
-fn reading_an_argument_is_refused_and_leaves_nothing_behind() {
+fn reading_an_argument_fails_and_ends_the_trace() {
     let call = compiled(|x| Ok(if x.item()?.as_bool() { x * 2.0 } else { x.clone() }));
     let error = call(&array(&[1.0f32], [1])).unwrap_err();
     assert!(error.kind() == ErrorKind::NoValue && error.to_string().contains("traced by compile"));
@@ -190,7 +190,7 @@ fn reading_an_argument_is_refused_and_leaves_nothing_behind() {
 }
 
 #[test]
-fn dropping_the_function_forgets_its_graphs() {
+fn dropping_the_function_drops_its_graphs() {
     let captured = ramp([5]);
     let node = Arc::downgrade(captured.node());
     let call = compiled(move |x| Ok(x + &captured));
@@ -204,11 +204,11 @@ fn dropping_the_function_forgets_its_graphs() {
 fn derivatives_of_compiled_functions() {
     let x = sample_values([3, 4], -1.0, 1.0);
     let call = compiled(program);
-    // Called once outside, so that the graph comes from the cache.
+    // A first call without transforms, so that the graph comes from the cache.
     call(&x).unwrap();
-    let plain = grad(|x| weighted(program, x))(&x).unwrap();
-    let through = grad(|x| weighted(&call, x))(&x).unwrap();
-    assert_close(&numbers(&through), &numbers(&plain), 1e-12, "grad(compile)");
+    let expected = grad(|x| weighted(program, x))(&x).unwrap();
+    let from_compiled = grad(|x| weighted(&call, x))(&x).unwrap();
+    assert_close(&numbers(&from_compiled), &numbers(&expected), 1e-12, "grad(compile)");
     let second = |f: &dyn Fn(&Array) -> Result<Array>| {
         grad(|x| total(&ops::square(&grad(|x| weighted(f, x))(x)?)?))(&x).unwrap()
     };
@@ -220,7 +220,7 @@ fn derivatives_of_compiled_functions() {
 }
 
 #[test]
-fn gradients_do_not_pass_where_they_are_stopped_in_compiled_functions() {
+fn stop_gradient_works_in_compiled_functions() {
     let call = compiled(|x| ops::multiply(x, &ops::stop_gradient(&(x * 3.0))?));
     let x = ramp([4]);
     call(&x).unwrap();
@@ -229,7 +229,7 @@ fn gradients_do_not_pass_where_they_are_stopped_in_compiled_functions() {
 }
 
 #[test]
-fn compiled_derivatives_and_batches() {
+fn compile_composes_with_grad_and_vmap() {
     let x = sample_values([3, 4], -1.0, 1.0);
     let gradient = |x: &Array| grad(|x| weighted(program, x))(x);
     let call = compiled(gradient);
@@ -237,18 +237,18 @@ fn compiled_derivatives_and_batches() {
         let x = &x * scale;
         assert_close(&numbers(&call(&x).unwrap()), &numbers(&gradient(&x).unwrap()), 1e-12, "compile(grad)");
     }
-    let many = sample_values([2, 3, 4], -1.0, 1.0);
+    let batch = sample_values([2, 3, 4], -1.0, 1.0);
     let mapped = |f: &dyn Fn(&Array) -> Result<Array>, x: &Array| {
         Ok(vmap(|x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)])(&[x.clone()])?.remove(0))
     };
-    let expected = numbers(&mapped(&gradient, &many).unwrap());
-    assert_close(&numbers(&mapped(&call, &many).unwrap()), &expected, 1e-12, "vmap(compile(grad))");
+    let expected = numbers(&mapped(&gradient, &batch).unwrap());
+    assert_close(&numbers(&mapped(&call, &batch).unwrap()), &expected, 1e-12, "vmap(compile(grad))");
     let outer = compiled(|x| mapped(&call, x));
-    assert_close(&numbers(&outer(&many).unwrap()), &expected, 1e-12, "compile(vmap(compile(grad)))");
+    assert_close(&numbers(&outer(&batch).unwrap()), &expected, 1e-12, "compile(vmap(compile(grad)))");
 }
 
 #[test]
-fn a_graph_that_captured_what_another_transform_follows_is_not_kept() {
+fn a_graph_that_captured_traced_arrays_is_not_cached() {
     let (x, scale) = (ramp([3]), Cell::new(1.0));
     let inner = std::cell::RefCell::new(None::<Array>);
     let call = compiled(|x| Ok(x * inner.borrow().as_ref().expect("set before the call")));
@@ -277,9 +277,9 @@ fn transforms_see_through_fused_nodes() {
         jvp(|x| Ok(vec![f(&x[0])?]), &[x.clone()], &[weights(x.shape())]).unwrap().1.remove(0)
     };
     assert_close(&numbers(&pushed(&fused)), &numbers(&pushed(&program)), 1e-12, "jvp");
-    let many = sample_values([2, 3, 4], -1.0, 1.0);
+    let batch = sample_values([2, 3, 4], -1.0, 1.0);
     let mapped = |f: &dyn Fn(&Array) -> Result<Array>| {
-        vmap(|x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)])(&[many.clone()]).unwrap().remove(0)
+        vmap(|x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)])(&[batch.clone()]).unwrap().remove(0)
     };
     assert_close(&numbers(&mapped(&fused)), &numbers(&mapped(&program)), 1e-12, "vmap");
 }
@@ -323,7 +323,7 @@ fn a_long_chain_compiles_in_a_small_stack() {
 }
 
 #[test]
-fn what_was_not_asked_for_the_longest_is_forgotten() {
+fn the_cache_evicts_the_least_recently_used_graph() {
     let cache = compile::Cache::default();
     for i in 0..compile::cache::CAPACITY {
         assert!(cache.find(&[], &i.to_le_bytes()).is_none());

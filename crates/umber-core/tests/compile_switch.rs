@@ -1,4 +1,4 @@
-//! The switch that lets compiled functions run as written; alone in its process, which it changes.
+//! `compile::disable`, with which compiled functions run eagerly. The switch is global, so that this test has its own process.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 use std::cell::Cell;
@@ -8,9 +8,9 @@ use umber_core::{Array, DType};
 
 #[test]
 fn compilation_can_be_switched_off_and_on() {
-    let run = Cell::new(0);
+    let runs = Cell::new(0);
     let call = compile(|x| {
-        run.set(run.get() + 1);
+        runs.set(runs.get() + 1);
         Ok(vec![&x[0] * 2.0])
     });
     let x = Array::scalar(1.5, DType::Float32);
@@ -19,8 +19,8 @@ fn compilation_can_be_switched_off_and_on() {
     };
     compile::disable();
     assert_eq!((value(&call), value(&call)), (3.0, 3.0));
-    assert_eq!(run.get(), 2);
+    assert_eq!(runs.get(), 2);
     compile::enable();
     assert_eq!((value(&call), value(&call)), (3.0, 3.0));
-    assert_eq!(run.get(), 3);
+    assert_eq!(runs.get(), 3);
 }

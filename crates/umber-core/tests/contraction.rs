@@ -1,4 +1,4 @@
-//! Products of matrices: values against plain loops, rules against differences.
+//! Matrix products and einsum: values against naive loops, rules against numerical derivatives.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -25,13 +25,13 @@ fn naive(a: &[f64], b: &[f64], [m, k, n]: [usize; 3]) -> Vec<f64> {
 
 fn assert_close(actual: &[f64], expected: &[f64]) {
     assert_eq!(actual.len(), expected.len());
-    for (f, e) in actual.iter().zip(expected) {
-        assert!((f - e).abs() <= 1e-9 * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
+    for (a, e) in actual.iter().zip(expected) {
+        assert!((a - e).abs() <= 1e-9 * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
 #[test]
-fn matrices_multiply() {
+fn matmul_matches_naive_products() {
     for [m, k, n] in [[1, 1, 1], [3, 4, 5], [7, 1, 2], [33, 65, 17], [2, 0, 3], [0, 3, 2]] {
         let (a, b) = (sample_values([m, k], 1.0), sample_values([k, n], 2.0));
         let c = ops::matmul(&a, &b).unwrap();
@@ -55,7 +55,7 @@ fn batch_axes_broadcast() {
 }
 
 #[test]
-fn one_right_matrix_serves_a_stack() {
+fn a_right_matrix_broadcasts_over_a_stack() {
     let (a, b) = (sample_values([2, 3, 4], 1.0), sample_values([4, 2], 1.0));
     let c = ops::matmul(&a, &b).unwrap();
     assert_eq!(*c.shape(), Shape::from([2, 3, 2]));
@@ -63,7 +63,7 @@ fn one_right_matrix_serves_a_stack() {
 }
 
 #[test]
-fn vectors_lose_their_axis() {
+fn vector_operands_drop_their_axis() {
     let (v, m) = (sample_values([4], 1.0), sample_values([4, 3], 1.0));
     assert_eq!(*ops::matmul(&v, &v).unwrap().shape(), Shape::scalar());
     assert_eq!(*ops::matmul(&v, &m).unwrap().shape(), Shape::from([3]));
@@ -74,7 +74,7 @@ fn vectors_lose_their_axis() {
 }
 
 #[test]
-fn every_kind_of_number_multiplies() {
+fn integer_bool_and_complex_products() {
     let a = array(&[1i32, 2, 3, 4], [2, 2]);
     let b = array(&[5u8, 6, 7, 8], [2, 2]);
     let c = ops::matmul(&a, &b).unwrap();
@@ -92,7 +92,7 @@ fn every_kind_of_number_multiplies() {
 }
 
 #[test]
-fn bad_operands_are_refused_with_both_shapes() {
+fn errors_name_the_shapes_of_both_operands() {
     let error = ops::matmul(&sample_values([2, 3], 1.0), &sample_values([2, 3], 1.0)).unwrap_err();
     assert!(error.kind() == ErrorKind::Value);
     assert!(
@@ -131,7 +131,7 @@ fn addmm_scales_and_adds() {
 }
 
 #[test]
-fn relatives_agree_with_their_definitions() {
+fn tensordot_inner_outer_and_kron() {
     let (a, b) = (sample_values([2, 3, 4], 1.0), sample_values([4, 3, 5], 1.0));
     let actual = ops::tensordot(&a, &b, &[1, -1], &[1, 0]).unwrap();
     assert_eq!(*actual.shape(), Shape::from([2, 5]));
@@ -139,7 +139,7 @@ fn relatives_agree_with_their_definitions() {
     let sum = |i: usize, j: usize| -> f64 {
         (0..12).map(|k| x[i * 12 + k] * y[(k % 4) * 15 + (k / 4) * 5 + j]).sum()
     };
-    let expected: Vec<f64> = (0..10).map(|at| sum(at / 5, at % 5)).collect();
+    let expected: Vec<f64> = (0..10).map(|flat| sum(flat / 5, flat % 5)).collect();
     assert_close(&values(&actual), &expected);
 
     assert_eq!(*ops::tensordot_count(&a, &b, 1).unwrap().shape(), Shape::from([2, 3, 3, 5]));
@@ -153,7 +153,7 @@ fn relatives_agree_with_their_definitions() {
 }
 
 #[test]
-fn views_multiply_without_being_copied_first() {
+fn products_of_transposed_views() {
     let a = sample_values([4, 3], 1.0);
     let transposed = Array::record_one(
         umber_core::primitives::transpose::Transpose { permutation: Shape::from([1, 0]) },
@@ -163,12 +163,12 @@ fn views_multiply_without_being_copied_first() {
     let actual: Vec<f64> = values(&ops::matmul(&transposed, &a).unwrap());
     let x = values::<f64>(&a);
     let expected: Vec<f64> =
-        (0..9).map(|at| (0..4).map(|k| x[k * 3 + at / 3] * x[k * 3 + at % 3]).sum()).collect();
+        (0..9).map(|flat| (0..4).map(|k| x[k * 3 + flat / 3] * x[k * 3 + flat % 3]).sum()).collect();
     assert_close(&actual, &expected);
 }
 
 #[test]
-fn rules_hold() {
+fn derivative_and_vmap_rules() {
     let (a, b) = (sample_values([3, 4], 1.0), sample_values([4, 2], 1.0));
     check_vjp(MatMul, &[&a, &b]);
     check_jvp(MatMul, &[&a, &b]);
@@ -180,24 +180,24 @@ fn rules_hold() {
     check_vmap(MatMul, &[&sample_values([2, 5, 3, 4], 1.0), &sample_values([5, 4, 2], 1.0)], &[true, false]);
 }
 
-/// The sum of products by the definition: every index runs over its length.
+/// Einsum by its definition: the sum over all values of all indices.
 fn naive_einsum(terms: &[&str], output: &str, lengths: &[(char, usize)], operands: &[&Array]) -> Vec<f64> {
     let data: Vec<Vec<f64>> = operands.iter().map(|x| values(x)).collect();
     let length = |c: char| lengths.iter().find(|(name, _)| *name == c).map_or(0, |&(_, n)| n);
     let mut out = vec![0.0; output.chars().map(length).product()];
     let total: usize = lengths.iter().map(|&(_, n)| n).product();
-    for mut at in 0..total {
-        let places: Vec<(char, usize)> = lengths
+    for mut flat in 0..total {
+        let indices: Vec<(char, usize)> = lengths
             .iter()
             .map(|&(c, n)| {
-                let place = at % n;
-                at /= n;
-                (c, place)
+                let index = flat % n;
+                flat /= n;
+                (c, index)
             })
             .collect();
         let offset = |term: &str| {
             term.chars().fold(0, |offset, c| {
-                offset * length(c) + places.iter().find(|(name, _)| *name == c).map_or(0, |&(_, i)| i)
+                offset * length(c) + indices.iter().find(|(name, _)| *name == c).map_or(0, |&(_, i)| i)
             })
         };
         out[offset(output)] +=
@@ -207,7 +207,7 @@ fn naive_einsum(terms: &[&str], output: &str, lengths: &[(char, usize)], operand
 }
 
 #[test]
-fn einsum_follows_its_definition() {
+fn einsum_matches_naive_einsum() {
     let lengths = [('a', 2), ('b', 3), ('c', 4), ('d', 5)];
     let length = |c: char| lengths.iter().find(|(name, _)| *name == c).map_or(0, |&(_, n)| n);
     let formulas = [
@@ -246,7 +246,7 @@ fn einsum_follows_its_definition() {
 }
 
 #[test]
-fn einsum_completes_what_is_left_out() {
+fn implicit_outputs_and_ellipses_of_einsum() {
     let (a, b) = (sample_values([2, 3], 1.0), sample_values([3, 4], 1.0));
     let product = values::<f64>(&ops::matmul(&a, &b).unwrap());
     assert_close(&values(&ops::einsum("ij, jk", &[&a, &b]).unwrap()), &product);
@@ -258,9 +258,9 @@ fn einsum_completes_what_is_left_out() {
     assert_eq!(*actual.shape(), Shape::from([5, 6, 2, 4]));
     assert_close(&values(&actual), &values(&ops::matmul(&stack, &other).unwrap()));
     assert_eq!(*ops::einsum("...i->...", &[&stack]).unwrap().shape(), Shape::from([5, 1, 2]));
-    for refused in ["ij,jk->il", "ij,jk->ii", "ij", "i,jk", "i1,jk", "ij,kj->ik"] {
-        let error = ops::einsum(refused, &[&a, &b]).unwrap_err();
-        assert!(error.to_string().starts_with("[einsum]"), "{refused}: {error}");
+    for invalid in ["ij,jk->il", "ij,jk->ii", "ij", "i,jk", "i1,jk", "ij,kj->ik"] {
+        let error = ops::einsum(invalid, &[&a, &b]).unwrap_err();
+        assert!(error.to_string().starts_with("[einsum]"), "{invalid}: {error}");
     }
     assert!(ops::einsum("", &[]).is_err());
 }

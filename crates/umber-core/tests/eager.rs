@@ -1,4 +1,4 @@
-//! What is computed as it is written, and what is recorded. A program of its own: the setting is the process's.
+//! Which operations are evaluated eagerly and which are recorded. The switch is global, so that this test has its own process.
 #![allow(clippy::unwrap_used, reason = "tests read better so")]
 
 mod common;
@@ -11,7 +11,7 @@ use umber_types::KeepAxes;
 
 type Function = fn(&[Array]) -> Result<Vec<Array>>;
 
-/// A call of a function or of its compiled form, and what recorded operations give.
+/// The outputs of a function or of its compiled form, and the values that recorded operations give.
 fn called(f: Function, is_compiled: bool, arguments: &[Array]) -> (Vec<Array>, Vec<Vec<f32>>) {
     eager::enable(false);
     let expected = f(arguments).unwrap().iter().map(values).collect();
@@ -21,7 +21,7 @@ fn called(f: Function, is_compiled: bool, arguments: &[Array]) -> (Vec<Array>, V
 }
 
 #[test]
-fn few_elements_are_computed_as_operations_are_written() {
+fn small_arrays_are_evaluated_eagerly() {
     let functions: [Function; 4] = [
         |x| Ok(vec![&x[0] * &x[1] + 1.0]),
         |x| Ok(vec![&x[0] + &x[1], (&x[0] + &x[1]) * 2.0]),
@@ -35,10 +35,14 @@ fn few_elements_are_computed_as_operations_are_written() {
             assert!(output.is_evaluated() && output.node().inputs().is_empty());
             assert_eq!(values::<f32>(output), expected);
         }
-        assert_eq!(values::<f32>(&arguments[0]), values::<f32>(&ramp([4, 3])), "nothing is written over");
+        assert_eq!(
+            values::<f32>(&arguments[0]),
+            values::<f32>(&ramp([4, 3])),
+            "arguments are not overwritten"
+        );
     }
 
-    // Many elements, inputs still to be computed, or many steps on some elements.
+    // Recorded instead: large arrays, unevaluated inputs, long compiled functions.
     let f: Function = |x| Ok(vec![(&x[0] + 1.0) * &x[0]]);
     for is_compiled in [false, true] {
         let (outputs, expected) = called(f, is_compiled, &[ramp([100, 100])]);
@@ -56,7 +60,7 @@ fn few_elements_are_computed_as_operations_are_written() {
         assert_eq!(values::<f32>(&output), expected.collect::<Vec<_>>());
     }
     let steps: Function = |x| {
-        let step = |made: Array, _| ops::tanh(&(made + &x[0]));
+        let step = |y: Array, _| ops::tanh(&(y + &x[0]));
         Ok(vec![(0..20).try_fold(x[0].clone(), step)?])
     };
     let (outputs, expected) = called(steps, true, &[ramp([1000])]);

@@ -16,7 +16,7 @@ use umber_core::{Array, DType, Shape, eval, ops};
 use umber_types::ErrorKind;
 
 #[test]
-fn a_chain_is_computed_once_and_lets_go() {
+fn an_evaluated_chain_releases_its_inputs() {
     let x = ramp([3, 5]);
     let y = ops::exp(&(&x * 2.0 + 1.0)).unwrap();
     let expected: Vec<f32> = values::<f32>(&x).iter().map(|v| (v * 2.0 + 1.0).exp()).collect();
@@ -27,13 +27,13 @@ fn a_chain_is_computed_once_and_lets_go() {
 }
 
 #[test]
-fn held_intermediates_are_stored_with_the_region() {
+fn referenced_intermediates_are_stored_by_the_region() {
     let x = ramp([100]);
-    let held = &x * 3.0;
-    let y = &held + &x;
+    let intermediate = &x * 3.0;
+    let y = &intermediate + &x;
     eval(&[y.clone()]).unwrap();
-    assert!(held.is_evaluated(), "one kernel stores both");
-    let (h, y, x) = (values::<f32>(&held), values::<f32>(&y), values::<f32>(&x));
+    assert!(intermediate.is_evaluated(), "one kernel stores both");
+    let (h, y, x) = (values::<f32>(&intermediate), values::<f32>(&y), values::<f32>(&x));
     for i in 0..100 {
         assert_eq!(h[i], x[i] * 3.0);
         assert_eq!(y[i], h[i] + x[i]);
@@ -41,14 +41,14 @@ fn held_intermediates_are_stored_with_the_region() {
 }
 
 #[test]
-fn intermediates_nobody_holds_are_not_stored_but_stay_computable() {
+fn intermediates_referenced_through_the_graph_are_stored() {
     let x = ramp([4, 4]);
     let middle = &x + 1.0;
     let y = ops::square(&middle).unwrap();
     let inputs = y.node().inputs();
     drop(middle);
     eval(&[y]).unwrap();
-    // The handle taken from the graph was a holder.
+    // The handle from the graph is a reference too.
     assert!(inputs[0].is_evaluated());
 }
 
@@ -73,38 +73,38 @@ fn summed(x: &Array, axis: usize) -> Array {
 }
 
 #[test]
-fn what_only_a_reduction_reads_is_not_stored() {
+fn reductions_fuse_with_their_inputs() {
     let x = ramp([4, 5]);
     for axis in [0, 1] {
         let total = summed(&ops::square(&(&x - 1.0)).unwrap(), axis);
         let v = values::<f32>(&x);
         let at = |i: usize, j: usize| (v[i * 5 + j] - 1.0).powi(2);
-        let wanted: Vec<f32> = if axis == 0 {
+        let expected: Vec<f32> = if axis == 0 {
             (0..5).map(|j| (0..4).map(|i| at(i, j)).sum()).collect()
         } else {
             (0..4).map(|i| (0..5).map(|j| at(i, j)).sum()).collect()
         };
-        for (a, b) in values::<f32>(&total).iter().zip(wanted) {
+        for (a, b) in values::<f32>(&total).iter().zip(expected) {
             assert!((a - b).abs() <= 1e-6 * b.abs().max(1.0), "{a} {b}");
         }
     }
-    let held = &x + 1.0;
-    let total = summed(&held, 0);
+    let intermediate = &x + 1.0;
+    let total = summed(&intermediate, 0);
     eval(&[total.clone()]).unwrap();
-    assert!(held.is_evaluated(), "somebody holds it");
-    let wanted: f32 = (0..4).map(|i| values::<f32>(&held)[i * 5]).sum();
-    assert!((values::<f32>(&total)[0] - wanted).abs() <= 1e-6 * wanted.abs().max(1.0));
+    assert!(intermediate.is_evaluated(), "it is still referenced");
+    let expected: f32 = (0..4).map(|i| values::<f32>(&intermediate)[i * 5]).sum();
+    assert!((values::<f32>(&total)[0] - expected).abs() <= 1e-6 * expected.abs().max(1.0));
 }
 
 #[test]
-fn a_reduction_does_not_overwrite_what_it_still_reads() {
-    // As large as the result, dying, and broadcast along the axis that is reduced.
+fn a_reduction_does_not_overwrite_a_broadcast_input() {
+    // The column has the size of the result and could be donated, but every element of a row reads it.
     let x = ramp([1000, 300]);
     let column = ramp([1000, 1]) * 1.0;
     column.eval().unwrap();
-    let wanted: Vec<f32> = values::<f32>(&column).iter().map(|v| v * 300.0).collect();
+    let expected: Vec<f32> = values::<f32>(&column).iter().map(|v| v * 300.0).collect();
     let total = summed(&(&x * 0.0 + column), 1);
-    for (a, b) in values::<f32>(&total).iter().zip(wanted) {
+    for (a, b) in values::<f32>(&total).iter().zip(expected) {
         assert!((a - b).abs() <= 1e-5 * b.abs().max(1.0), "{a} {b}");
     }
 }
@@ -132,17 +132,17 @@ fn dead_inputs_are_donated_and_live_ones_are_not() {
     let n = 1 << 16;
     let x = array(&vec![1f32; n], [n]);
     let address = x.storage().unwrap().buffer().host_start();
-    let kept = x.clone();
+    let other_reference = x.clone();
     let y = &x + 1.0;
     drop(x);
     y.eval().unwrap();
-    assert_ne!(y.storage().unwrap().buffer().host_start(), address, "somebody still holds the input");
-    drop(kept);
+    assert_ne!(y.storage().unwrap().buffer().host_start(), address, "the input is still referenced");
+    drop(other_reference);
     let address = y.storage().unwrap().buffer().host_start();
     let z = (&y + 1.0) * &y;
     drop(y);
     z.eval().unwrap();
-    assert_eq!(z.storage().unwrap().buffer().host_start(), address, "the input was the last use");
+    assert_eq!(z.storage().unwrap().buffer().host_start(), address, "the input had no other reference");
     assert_eq!(values::<f32>(&z)[n - 1], 6.0);
 }
 
@@ -162,7 +162,7 @@ fn donation_is_safe_when_later_steps_read_the_input() {
 }
 
 #[test]
-fn shapes_that_do_not_meet_are_an_error_that_names_them() {
+fn errors_name_shapes_that_do_not_broadcast() {
     let error = ops::add(&ramp([2, 3]), &ramp([4])).unwrap_err();
     assert_eq!(error.to_string(), "[add] shapes (2, 3) and (4,) cannot be broadcast");
 }
@@ -194,17 +194,17 @@ fn a_long_chain_is_recorded_evaluated_and_dropped_in_bounded_stack() {
             x = &x + 1.0;
         }
         assert_eq!(values::<f32>(&x), [200_000.0]);
-        let mut never = array(&[0f32], [1]);
+        let mut unevaluated = array(&[0f32], [1]);
         for _ in 0..200_000 {
-            never = &never + 1.0;
+            unevaluated = &unevaluated + 1.0;
         }
-        drop(never);
+        drop(unevaluated);
     };
     std::thread::Builder::new().stack_size(128 << 10).spawn(work).unwrap().join().unwrap();
 }
 
 #[test]
-fn async_evaluation_meets_its_readers() {
+fn readers_wait_for_async_evaluation() {
     let x = ramp([512]);
     let y = ops::exp(&x).unwrap();
     umber_core::async_eval(&[y.clone()]).unwrap();
@@ -215,7 +215,7 @@ fn async_evaluation_meets_its_readers() {
 }
 
 #[test]
-fn an_allocation_that_cannot_be_had_leaves_the_arrays_usable() {
+fn arrays_are_usable_after_a_failed_allocation() {
     let x = Array::full(Shape::from([1 << 40, 1 << 10]), 1.0, DType::Float32);
     let y = ops::exp(&x).unwrap();
     assert!(matches!(y.eval(), Err(error) if error.kind() == ErrorKind::Memory));

@@ -46,37 +46,37 @@ fn ravel(shape: &[usize], index: &[usize]) -> usize {
     shape.iter().zip(index).fold(0, |flat, (length, i)| flat * length + i)
 }
 
-/// The indices Python's slice means, by walking.
+/// The indices of a Python slice, found step by step.
 fn walk(length: usize, start: Option<i64>, stop: Option<i64>, step: i64) -> Vec<usize> {
     let n = length as i64;
-    let from_end = |place: i64| if place < 0 { place + n } else { place };
-    let mut at = match start.map(from_end) {
-        Some(at) if step > 0 => at.max(0),
-        Some(at) => at.min(n - 1),
+    let from_end = |bound: i64| if bound < 0 { bound + n } else { bound };
+    let mut index = match start.map(from_end) {
+        Some(start) if step > 0 => start.max(0),
+        Some(start) => start.min(n - 1),
         None if step > 0 => 0,
         None => n - 1,
     };
-    let mut actual = Vec::new();
-    while at >= 0
-        && at < n
-        && stop.map(from_end).is_none_or(|stop| if step > 0 { at < stop } else { at > stop })
+    let mut indices = Vec::new();
+    while index >= 0
+        && index < n
+        && stop.map(from_end).is_none_or(|stop| if step > 0 { index < stop } else { index > stop })
     {
-        actual.push(at as usize);
-        at += step;
+        indices.push(index as usize);
+        index += step;
     }
-    actual
+    indices
 }
 
-/// What NumPy answers: the shape of `a[index]`, and for each element its place in `a`.
+/// NumPy's result of `a[index]`: the shape, and the flat index in `a` of each element.
 struct Naive {
     shape: Vec<usize>,
-    places: Vec<usize>,
+    flat_indices: Vec<usize>,
 }
 
-/// One axis of the array, as the reference sees it.
-enum Picks {
+/// The index of one axis of the array.
+enum AxisIndex {
     Fixed(usize),
-    Walk(Vec<usize>),
+    Slice(Vec<usize>),
     Indices(Vec<i32>, Vec<usize>),
 }
 
@@ -96,97 +96,110 @@ fn naive(shape: &[usize], index: &[Index]) -> Naive {
     }
     let ellipsis_splits = index.iter().position(|e| matches!(e, Index::Ellipsis));
     let has_arrays = full.iter().any(|e| matches!(e, Index::Array(_)));
-    let mut picked: Vec<usize> = Vec::new();
-    let mut axes: Vec<Picks> = Vec::new();
-    // Kept axes: which axis of `a` they are, or none for a new one.
+    let mut index_shape: Vec<usize> = Vec::new();
+    let mut axes: Vec<AxisIndex> = Vec::new();
+    // The axes of the result that no index array or integer consumes: the axis of `a` (`None` for a new axis) and the length.
     let mut kept: Vec<(Option<usize>, usize)> = Vec::new();
     let mut axis = 0;
     for entry in &full {
         match entry {
             Index::Int(i) => {
                 let n = shape[axis] as i64;
-                axes.push(Picks::Fixed((if *i < 0 { i + n } else { *i }) as usize));
+                axes.push(AxisIndex::Fixed((if *i < 0 { i + n } else { *i }) as usize));
                 axis += 1;
             }
             Index::Slice { start, stop, step } => {
                 let steps = walk(shape[axis], *start, *stop, step.unwrap_or(1));
                 kept.push((Some(axis), steps.len()));
-                axes.push(Picks::Walk(steps));
+                axes.push(AxisIndex::Slice(steps));
                 axis += 1;
             }
             Index::NewAxis => kept.push((None, 1)),
             Index::Array(indices) => {
-                let own = indices.shape().to_vec();
-                picked = Shape::from(&picked[..]).broadcast(indices.shape()).expect("broadcasts").to_vec();
-                axes.push(Picks::Indices(values(indices), own));
+                let shape = indices.shape().to_vec();
+                index_shape =
+                    Shape::from(&index_shape[..]).broadcast(indices.shape()).expect("broadcasts").to_vec();
+                axes.push(AxisIndex::Indices(values(indices), shape));
                 axis += 1;
             }
             Index::Ellipsis | Index::Mask(_) => unreachable!("replaced, or not tested here"),
         }
     }
-    // Where the axes of index arrays go: where the first stands if all stand together, else in front.
+    // The axes of the index arrays take the position of the first one if all are adjacent, else they come first.
     let advanced: Vec<usize> = index
         .iter()
         .enumerate()
         .filter(|(_, e)| matches!(e, Index::Int(_) | Index::Array(_)))
         .map(|(i, _)| i)
         .collect();
-    let together = advanced.windows(2).all(|pair| pair[1] == pair[0] + 1);
-    let mut place = 0;
-    if has_arrays && together {
+    let are_adjacent = advanced.windows(2).all(|pair| pair[1] == pair[0] + 1);
+    let mut position = 0;
+    if has_arrays && are_adjacent {
         let first = advanced[0];
-        place = index[..first].iter().filter(|e| matches!(e, Index::Slice { .. } | Index::NewAxis)).count();
+        position =
+            index[..first].iter().filter(|e| matches!(e, Index::Slice { .. } | Index::NewAxis)).count();
         if ellipsis_splits.is_some_and(|at| at < first) {
-            place += shape.len() - used;
+            position += shape.len() - used;
         }
     }
     let mut result: Vec<usize> = kept.iter().map(|&(_, length)| length).collect();
-    for (i, &length) in picked.iter().enumerate() {
-        result.insert(place + i, length);
+    for (i, &length) in index_shape.iter().enumerate() {
+        result.insert(position + i, length);
     }
-    let mut places = Vec::new();
+    let mut flat_indices = Vec::new();
     for flat in 0..result.iter().product() {
         let mut out = unravel(&result, flat);
-        let inside: Vec<usize> = out.drain(place..place + picked.len()).collect();
+        let array_index: Vec<usize> = out.drain(position..position + index_shape.len()).collect();
         let mut source = vec![0; shape.len()];
-        for (axis, picks) in axes.iter().enumerate() {
-            source[axis] = match picks {
-                Picks::Fixed(at) => *at,
-                Picks::Walk(steps) => {
-                    let at = kept.iter().position(|&(of, _)| of == Some(axis)).expect("kept");
-                    steps[out[at]]
+        for (axis, axis_index) in axes.iter().enumerate() {
+            source[axis] = match axis_index {
+                AxisIndex::Fixed(i) => *i,
+                AxisIndex::Slice(indices) => {
+                    let position = kept.iter().position(|&(of, _)| of == Some(axis)).expect("kept");
+                    indices[out[position]]
                 }
-                Picks::Indices(indices, own) => {
-                    let tail = &inside[inside.len() - own.len()..];
-                    let mine: Vec<usize> =
-                        tail.iter().zip(own).map(|(&i, &n)| if n == 1 { 0 } else { i }).collect();
-                    let at = indices[ravel(own, &mine)];
-                    if at < 0 { (at + shape[axis] as i32) as usize } else { at as usize }
+                AxisIndex::Indices(indices, shape_of_indices) => {
+                    let tail = &array_index[array_index.len() - shape_of_indices.len()..];
+                    let unbroadcast: Vec<usize> = tail
+                        .iter()
+                        .zip(shape_of_indices)
+                        .map(|(&i, &n)| if n == 1 { 0 } else { i })
+                        .collect();
+                    let i = indices[ravel(shape_of_indices, &unbroadcast)];
+                    if i < 0 { (i + shape[axis] as i32) as usize } else { i as usize }
                 }
             };
         }
-        places.push(ravel(shape, &source));
+        flat_indices.push(ravel(shape, &source));
     }
-    Naive { shape: result, places }
+    Naive { shape: result, flat_indices }
 }
 
 fn check(shape: &[usize], index: &[Index]) {
     let a = numbers(shape);
     let expected = naive(shape, index);
-    let actual = get(&a, index).expect("a good index");
+    let actual = get(&a, index).expect("a valid index");
     assert_eq!(actual.shape()[..], expected.shape[..], "{index:?}");
-    let elements: Vec<i32> = expected.places.iter().map(|&i| i as i32).collect();
+    let elements: Vec<i32> = expected.flat_indices.iter().map(|&i| i as i32).collect();
     assert_eq!(values::<i32>(&actual), elements, "{index:?}");
-    let news: Vec<i32> = (0..elements.len() as i32).map(|i| 1000 + i).collect();
-    let given = array(&news, expected.shape.clone());
+    let new_elements: Vec<i32> = (0..elements.len() as i32).map(|i| 1000 + i).collect();
+    let updates = array(&new_elements, expected.shape.clone());
     let mut set: Vec<i32> = values(&a);
     let mut sum = set.clone();
-    for (&place, &new) in expected.places.iter().zip(&news) {
-        set[place] = new;
-        sum[place] += new;
+    for (&i, &new) in expected.flat_indices.iter().zip(&new_elements) {
+        set[i] = new;
+        sum[i] += new;
     }
-    assert_eq!(values::<i32>(&update(ScatterKind::Set, &a, index, &given).expect("fits")), set, "{index:?}");
-    assert_eq!(values::<i32>(&update(ScatterKind::Add, &a, index, &given).expect("fits")), sum, "{index:?}");
+    assert_eq!(
+        values::<i32>(&update(ScatterKind::Set, &a, index, &updates).expect("fits")),
+        set,
+        "{index:?}"
+    );
+    assert_eq!(
+        values::<i32>(&update(ScatterKind::Add, &a, index, &updates).expect("fits")),
+        sum,
+        "{index:?}"
+    );
     assert_eq!(values::<i32>(&a), values::<i32>(&numbers(shape)), "the array itself does not change");
 }
 
@@ -223,7 +236,7 @@ fn indices(arrays: bool) -> impl Strategy<Value = (Vec<usize>, Vec<Index>)> {
         let entries: Vec<_> = shape.iter().map(|&length| entry(length, arrays)).collect();
         (Just(shape.clone()), entries, 0..=shape.len(), 0usize..4, prop::bool::ANY).prop_map(
             |(shape, entries, cut, new, ellipsis)| {
-                // Leave some axes to an ellipsis, or to the end of the index; put new axes in.
+                // Index only some axes, with an ellipsis or trailing axes for the others; insert new axes.
                 let skipped = shape.len() - cut;
                 let mut index: Vec<Index> = entries[..cut / 2].to_vec();
                 if ellipsis {
@@ -245,12 +258,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn basic_indices_mean_what_python_means((shape, index) in indices(false)) {
+    fn basic_indices_match_python((shape, index) in indices(false)) {
         check(&shape, &index);
     }
 
     #[test]
-    fn index_arrays_mean_what_numpy_means((shape, index) in indices(true)) {
+    fn index_arrays_match_numpy((shape, index) in indices(true)) {
         check(&shape, &index);
     }
 }
@@ -265,73 +278,75 @@ fn basic_indices_are_views() {
         vec![span(None, None, Some(-2)), Index::NewAxis, span(Some(1), Some(4), None)],
         vec![Index::Ellipsis, Index::Int(0)],
     ] {
-        let part = get(&a, &index).expect("in range");
-        part.eval().expect("evaluates");
-        assert_eq!(part.storage().expect("evaluated").buffer().host_start(), base);
+        let view = get(&a, &index).expect("in range");
+        view.eval().expect("evaluates");
+        assert_eq!(view.storage().expect("evaluated").buffer().host_start(), base);
     }
     assert!(get(&a, &[all(), Index::Ellipsis]).expect("in range").is_same(&a));
 }
 
 #[test]
-fn parts_of_memory_that_others_write_are_copies() {
+fn slices_of_externally_mutable_memory_are_copies() {
     let a = numbers(&[4, 5]);
     let buffer = &a.storage().expect("evaluated").buffer();
     let lease = Lease::new(buffer, Access::Writable).expect("writable");
     for index in [vec![Index::Int(1)], vec![], vec![Index::NewAxis]] {
-        let part = get(&a, &index).expect("in range");
-        assert!(part.is_evaluated() && !part.is_externally_mutable(), "{index:?}");
+        let copy = get(&a, &index).expect("in range");
+        assert!(copy.is_evaluated() && !copy.is_externally_mutable(), "{index:?}");
     }
-    let transposed = umber_core::ops::transpose(&a, None).expect("turns");
+    let transposed = umber_core::ops::transpose(&a, None).expect("transposes");
     assert!(transposed.is_evaluated() && !transposed.is_externally_mutable());
     drop(lease);
-    // Nobody writes any more: a part is a view.
-    let part = get(&a, &[Index::Int(1)]).expect("in range");
-    let of = |array: &Array| array.storage().map(|storage| storage.buffer().host_start());
-    assert_eq!(of(&part), of(&a));
+    // Without a writer, a slice is a view again.
+    let view = get(&a, &[Index::Int(1)]).expect("in range");
+    let address = |array: &Array| array.storage().map(|storage| storage.buffer().host_start());
+    assert_eq!(address(&view), address(&a));
 }
 
 fn message(result: umber_core::Result<Array>) -> Error {
     let error = match result {
         Err(error) => error,
-        Ok(array) => array.eval().expect_err("a bad index"),
+        Ok(array) => array.eval().expect_err("an invalid index"),
     };
     assert!(error.to_string().starts_with('['), "{error}");
     error
 }
 
 #[test]
-fn bad_indices_are_errors_that_say_why() {
+fn invalid_indices_are_errors() {
     let a = numbers(&[3, 4]);
     let text = |index: &[Index]| message(get(&a, index)).to_string();
     assert!(message(get(&a, &[Index::Int(7)])).kind() == ErrorKind::Index);
-    let begins = |index: &[Index], words: &str| assert!(text(index).starts_with(words), "{}", text(index));
-    begins(&[Index::Int(7)], "[index] index 7 is out of bounds for axis 0 of length 3");
-    begins(&[all(), Index::Int(-5)], "[index] index -5 is out of bounds for axis 1 of length 4");
+    let starts_with =
+        |index: &[Index], prefix: &str| assert!(text(index).starts_with(prefix), "{}", text(index));
+    starts_with(&[Index::Int(7)], "[index] index 7 is out of bounds for axis 0 of length 3");
+    starts_with(&[all(), Index::Int(-5)], "[index] index -5 is out of bounds for axis 1 of length 4");
     assert!(message(get(&a, &[all(), all(), all()])).kind() == ErrorKind::Index);
     assert!(message(get(&a, &[Index::Ellipsis, Index::Ellipsis])).kind() == ErrorKind::Index);
     assert!(message(get(&a, &[span(None, None, Some(0))])).kind() == ErrorKind::Value);
     let floats = array(&[0.5f32], [1]);
     assert!(message(get(&a, &[Index::Array(floats)])).kind() == ErrorKind::Type);
-    let apart = [Index::Array(ints(&[0, 1])), Index::Array(ints(&[0, 1, 2]))];
-    assert!(message(get(&a, &apart)).kind() == ErrorKind::Index);
-    // Index arrays are checked as they are used.
+    let mismatched = [Index::Array(ints(&[0, 1])), Index::Array(ints(&[0, 1, 2]))];
+    assert!(message(get(&a, &mismatched)).kind() == ErrorKind::Index);
+    // The elements of index arrays are checked when they are used.
     let error = message(get(&a, &[Index::Int(0), Index::Array(ints(&[0, 9]))]));
-    let says =
-        |error: &Error, words: &str| error.kind() == ErrorKind::Index && error.to_string().starts_with(words);
-    assert!(says(&error, "[index] index 9 is out of bounds for axis 1 of length 4"), "{error}");
+    let is_index_error = |error: &Error, prefix: &str| {
+        error.kind() == ErrorKind::Index && error.to_string().starts_with(prefix)
+    };
+    assert!(is_index_error(&error, "[index] index 9 is out of bounds for axis 1 of length 4"), "{error}");
     let wrong = message(update(ScatterKind::Set, &a, &[Index::Array(ints(&[3]))], &numbers(&[1])));
-    assert!(says(&wrong, "[index] index 3 is out of bounds for axis 0 of length 3"), "{wrong}");
+    assert!(is_index_error(&wrong, "[index] index 3 is out of bounds for axis 0 of length 3"), "{wrong}");
     let misfit = message(update(ScatterKind::Set, &a, &[Index::Int(0)], &numbers(&[3])));
     assert!(misfit.to_string().contains("(3,)") && misfit.to_string().contains("(4,)"), "{misfit}");
     assert_eq!(values::<i32>(&a), (0..12).collect::<Vec<i32>>());
 }
 
 #[test]
-fn a_failed_update_leaves_its_operands_as_they_were() {
+fn a_failed_update_does_not_change_its_operands() {
     let a = umber_core::ops::add(&numbers(&[3]), &ints(&[1, 1, 1])).expect("adds");
-    // Indices whose values are known are refused at once, those still to be computed when they are.
-    let late = umber_core::ops::add(&ints(&[0, 4]), &ints(&[0, 1])).expect("adds");
-    let bad = update(ScatterKind::Add, &a, &[Index::Array(late)], &ints(&[7, 7])).expect("recorded");
+    // Indices that are evaluated are checked when the update is recorded, others when it is evaluated.
+    let unevaluated = umber_core::ops::add(&ints(&[0, 4]), &ints(&[0, 1])).expect("adds");
+    let bad = update(ScatterKind::Add, &a, &[Index::Array(unevaluated)], &ints(&[7, 7])).expect("recorded");
     drop(a);
     for _ in 0..2 {
         assert!(matches!(bad.eval(), Err(error) if error.kind() == ErrorKind::Index));
@@ -339,7 +354,7 @@ fn a_failed_update_leaves_its_operands_as_they_were() {
 }
 
 #[test]
-fn updates_of_an_array_nobody_needs_write_over_it() {
+fn updates_of_an_unreferenced_array_are_in_place() {
     let source = || umber_core::ops::add(&numbers(&[4, 5]), &array(&[0], [1])).expect("adds");
     for kind in [ScatterKind::Set, ScatterKind::Add] {
         for index in [vec![Index::Int(1)], vec![Index::Array(ints(&[1]))]] {
@@ -355,8 +370,8 @@ fn updates_of_an_array_nobody_needs_write_over_it() {
             let new = |old: i32| if kind == ScatterKind::Set { 9 } else { old + 9 };
             expected[5..10].iter_mut().for_each(|element| *element = new(*element));
             assert_eq!(values::<i32>(&updated), expected);
-            let kept = update(kind, &old, &index, &ints(&[9])).expect("fits");
-            assert_eq!((values::<i32>(&kept), values::<i32>(&old)), (expected, (0..20).collect()));
+            let copy = update(kind, &old, &index, &ints(&[9])).expect("fits");
+            assert_eq!((values::<i32>(&copy), values::<i32>(&old)), (expected, (0..20).collect()));
         }
     }
 }
@@ -371,12 +386,12 @@ fn values_are_cast_and_broadcast() {
     assert_eq!(set(&[Index::Int(1)], &numbers(&[1, 1, 3])), [0, 1, 2, 0, 1, 2]);
     assert_eq!(set(&[all(), Index::Array(ints(&[0, 2]))], &array(&[8, 9], [2, 1])), [8, 1, 8, 9, 4, 9]);
     assert_eq!(set(&[], &array(&[5], [1])), [5; 6]);
-    // The last of several values stays.
+    // The last of several values for one element wins.
     assert_eq!(set(&[Index::Array(ints(&[0, 0])), Index::Int(0)], &ints(&[8, 9])), [9, 1, 2, 3, 4, 5]);
 }
 
 #[test]
-fn every_kind_of_update_takes_repeated_indices_in() {
+fn updates_accumulate_over_repeated_indices() {
     let a = ints(&[5, 2, 3]);
     for (kind, expected) in [
         (ScatterKind::Add, [11, 2, 10]),
@@ -386,29 +401,29 @@ fn every_kind_of_update_takes_repeated_indices_in() {
     ] {
         let index = [Index::Array(ints(&[0, 2, -3]))];
         assert_eq!(values::<i32>(&update(kind, &a, &index, &ints(&[4, 7, 2])).expect("fits")), expected);
-        let part = [span(Some(0), Some(3), Some(2))];
-        let basic = update(kind, &a, &part, &ints(&[4, 7])).expect("fits");
-        let picked = update(kind, &a, &[Index::Array(ints(&[0, 2]))], &ints(&[4, 7])).expect("fits");
-        assert_eq!(values::<i32>(&basic), values::<i32>(&picked));
+        let slice = [span(Some(0), Some(3), Some(2))];
+        let basic = update(kind, &a, &slice, &ints(&[4, 7])).expect("fits");
+        let advanced = update(kind, &a, &[Index::Array(ints(&[0, 2]))], &ints(&[4, 7])).expect("fits");
+        assert_eq!(values::<i32>(&basic), values::<i32>(&advanced));
     }
 }
 
 #[test]
-fn masks_pick_where_they_hold() {
+fn boolean_masks() {
     let a = numbers(&[2, 3]);
     let mask = bools(&[true, false, false, false, true, true], [2, 3]);
-    let picked = get(&a, &[Index::Mask(mask.clone())]).expect("fits");
-    assert_eq!((values::<i32>(&picked), picked.shape()[..].to_vec()), (vec![0, 4, 5], vec![3]));
+    let selected = get(&a, &[Index::Mask(mask.clone())]).expect("fits");
+    assert_eq!((values::<i32>(&selected), selected.shape()[..].to_vec()), (vec![0, 4, 5], vec![3]));
     let rows = get(&a, &[Index::Mask(bools(&[false, true], [2]))]).expect("fits");
     assert_eq!((values::<i32>(&rows), rows.shape()[..].to_vec()), (vec![3, 4, 5], vec![1, 3]));
     let columns = get(&a, &[all(), Index::Mask(bools(&[true, false, true], [3]))]).expect("fits");
     assert_eq!((values::<i32>(&columns), columns.shape()[..].to_vec()), (vec![0, 2, 3, 5], vec![2, 2]));
     let none = get(&a, &[Index::Mask(bools(&[false; 6], [2, 3]))]).expect("fits");
     assert_eq!(none.shape()[..], [0]);
-    // A truth value is a new axis of length one or zero.
-    for (held, shape) in [(true, [1, 2, 3]), (false, [0, 2, 3])] {
+    // A 0-d mask is a new axis of length one or zero.
+    for (truth, shape) in [(true, [1, 2, 3]), (false, [0, 2, 3])] {
         assert_eq!(
-            get(&a, &[Index::Mask(bools(&[held], Shape::scalar()))]).expect("fits").shape()[..],
+            get(&a, &[Index::Mask(bools(&[truth], Shape::scalar()))]).expect("fits").shape()[..],
             shape
         );
     }
@@ -418,8 +433,8 @@ fn masks_pick_where_they_hold() {
     assert_eq!(set(&[Index::Mask(mask.clone())], &array(&[9], Shape::scalar())), [9, 1, 2, 3, 9, 9]);
     assert_eq!(set(&[Index::Mask(mask.clone())], &ints(&[7, 8, 9])), [7, 1, 2, 3, 8, 9]);
     assert_eq!(set(&[Index::Mask(bools(&[false, true], [2]))], &ints(&[7, 8, 9])), [0, 1, 2, 7, 8, 9]);
-    let ends = [Index::Ellipsis, Index::Mask(bools(&[true, false, true], [3]))];
-    assert_eq!(set(&ends, &array(&[9], [1])), [9, 1, 9, 9, 4, 9]);
+    let outer_columns = [Index::Ellipsis, Index::Mask(bools(&[true, false, true], [3]))];
+    assert_eq!(set(&outer_columns, &array(&[9], [1])), [9, 1, 9, 9, 4, 9]);
     for (kind, expected) in [
         (ScatterKind::Add, [4, 1, 2, 3, 8, 9]),
         (ScatterKind::Multiply, [0, 1, 2, 3, 16, 20]),
@@ -437,7 +452,7 @@ fn masks_pick_where_they_hold() {
 }
 
 #[test]
-fn take_puts_the_axes_of_the_indices_where_the_axis_was() {
+fn take_replaces_the_axis_by_the_axes_of_the_indices() {
     let a = numbers(&[2, 3]);
     let indices = array(&[0u8, 2, 1, 1], [2, 2]);
     let taken = take(&a, &indices, Some(-1)).expect("in range");
@@ -446,7 +461,7 @@ fn take_puts_the_axes_of_the_indices_where_the_axis_was() {
     assert_eq!(values::<i32>(&take(&a, &array(&[-1i64, 3], [2]), None).expect("in range")), [5, 3]);
     let scalar = take(&a, &array(&[1], Shape::scalar()), Some(0)).expect("in range");
     assert_eq!((scalar.shape()[..].to_vec(), values::<i32>(&scalar)), (vec![3], vec![3, 4, 5]));
-    let empty = take(&numbers(&[0, 3]), &array::<i32>(&[], [0]), Some(0)).expect("takes nothing");
+    let empty = take(&numbers(&[0, 3]), &array::<i32>(&[], [0]), Some(0)).expect("an empty selection");
     assert_eq!(empty.shape()[..], [0, 3]);
     assert!(message(take(&numbers(&[0, 3]), &ints(&[0]), Some(0))).kind() == ErrorKind::Index);
     assert!(message(take(&a, &ints(&[0]), Some(2))).kind() == ErrorKind::Axis);
@@ -454,12 +469,12 @@ fn take_puts_the_axes_of_the_indices_where_the_axis_was() {
 }
 
 #[test]
-fn along_an_axis_indices_broadcast_beside_it() {
+fn indices_along_an_axis_broadcast_over_the_other_axes() {
     let a = numbers(&[2, 3]);
-    let pick = |indices: &Array, axis| values::<i32>(&take_along_axis(&a, indices, axis).expect("in range"));
-    assert_eq!(pick(&array(&[2, -3], [2, 1]), Some(1)), [2, 3]);
-    assert_eq!(pick(&array(&[0, 1], [1, 2]), Some(1)), [0, 1, 3, 4]);
-    assert_eq!(pick(&ints(&[0, 5]), None), [0, 5]);
+    let take = |indices: &Array, axis| values::<i32>(&take_along_axis(&a, indices, axis).expect("in range"));
+    assert_eq!(take(&array(&[2, -3], [2, 1]), Some(1)), [2, 3]);
+    assert_eq!(take(&array(&[0, 1], [1, 2]), Some(1)), [0, 1, 3, 4]);
+    assert_eq!(take(&ints(&[0, 5]), None), [0, 5]);
     assert!(message(take_along_axis(&a, &ints(&[0]), Some(1))).kind() == ErrorKind::Value);
     assert!(message(take_along_axis(&a, &array(&[0; 3], [3, 1]), Some(1))).kind() == ErrorKind::Value);
     let put = |indices: &Array, new: &Array, axis| {
@@ -471,16 +486,16 @@ fn along_an_axis_indices_broadcast_beside_it() {
 }
 
 #[test]
-fn blocks_start_where_an_array_says() {
+fn dynamic_slices() {
     let a = numbers(&[2, 3, 4]);
-    let block = dynamic_slice(&a, &ints(&[1, 2]), &[2, -2], &[1, 1, 2]).expect("fits");
-    assert_eq!((block.shape()[..].to_vec(), values::<i32>(&block)), (vec![1, 1, 2], vec![9, 10]));
+    let slice = dynamic_slice(&a, &ints(&[1, 2]), &[2, -2], &[1, 1, 2]).expect("fits");
+    assert_eq!((slice.shape()[..].to_vec(), values::<i32>(&slice)), (vec![1, 1, 2], vec![9, 10]));
     assert!(message(dynamic_slice(&a, &ints(&[3]), &[2], &[2, 3, 2])).kind() == ErrorKind::Index);
-    let written =
+    let updated =
         dynamic_slice_update(&a, &array(&[-1, -2], [1, 1, 2]), &ints(&[1, 2]), &[2, 1]).expect("fits");
     let mut expected: Vec<i32> = (0..24).collect();
     (expected[9], expected[10]) = (-1, -2);
-    assert_eq!(values::<i32>(&written), expected);
+    assert_eq!(values::<i32>(&updated), expected);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The rules of slices, concatenation, gathers and scatters: derivatives against differences, lanes against loops.
+//! The rules of slices, concatenation, gathers and scatters: numerical derivatives, and vmap against loops.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -15,7 +15,7 @@ use umber_core::primitives::slice_update::SliceUpdate;
 use umber_core::{Array, Shape};
 use umber_types::ScatterKind;
 
-/// Values without ties, none of them zero.
+/// Distinct values, none of them zero.
 fn ramp(shape: &[usize], seed: usize) -> Array {
     let size: usize = shape.iter().product();
     let elements: Vec<f64> = (0..size).map(|i| ((i * 7 + seed * 13) as f64 * 0.61).sin() + 0.3).collect();
@@ -31,31 +31,31 @@ fn dot(a: &Array, b: &Array) -> f64 {
     values::<f64>(a).iter().zip(values::<f64>(b)).map(|(x, y)| x * y).sum()
 }
 
-fn moved(x: &Array, direction: &Array, by: f64) -> Array {
+fn shifted(x: &Array, direction: &Array, distance: f64) -> Array {
     let elements: Vec<f64> =
-        values::<f64>(x).iter().zip(values::<f64>(direction)).map(|(x, d)| x + by * d).collect();
+        values::<f64>(x).iter().zip(values::<f64>(direction)).map(|(x, d)| x + distance * d).collect();
     array(&elements, x.shape().clone())
 }
 
-/// Check vjp and jvp of `op` at `inputs` against central differences, for each floating input alone.
+/// Check vjp and jvp of `op` with respect to each floating input against central differences.
 fn check_derivatives(op: impl Into<Op>, inputs: &[Array]) {
     let op = op.into();
     let output = apply(&op, inputs);
     let ct = ramp(output.shape(), 5);
-    let wanted: Vec<bool> = inputs.iter().map(|input| input.dtype().is_inexact()).collect();
+    let needs_cotangent: Vec<bool> = inputs.iter().map(|input| input.dtype().is_inexact()).collect();
     let outputs = [output];
-    let at = Point { inputs, outputs: &outputs, wanted: &wanted };
+    let at = Point { inputs, outputs: &outputs, needs_cotangent: &needs_cotangent };
     let pulled = op.vjp(&at, std::slice::from_ref(&ct)).expect("a rule").expect("pulls");
-    for i in (0..inputs.len()).filter(|&i| wanted[i]) {
+    for i in (0..inputs.len()).filter(|&i| needs_cotangent[i]) {
         let direction = ramp(inputs[i].shape(), 9 + i);
-        let at_distance = |by: f64| {
-            let mut shifted = inputs.to_vec();
-            shifted[i] = moved(&inputs[i], &direction, by);
-            apply(&op, &shifted)
+        let output_at = |distance: f64| {
+            let mut inputs = inputs.to_vec();
+            inputs[i] = shifted(&inputs[i], &direction, distance);
+            apply(&op, &inputs)
         };
-        let (high, low) = (at_distance(1e-5), at_distance(-1e-5));
+        let (high, low) = (output_at(1e-5), output_at(-1e-5));
         let expected = (dot(&ct, &high) - dot(&ct, &low)) / 2e-5;
-        let actual = dot(pulled[i].as_ref().expect("wanted"), &direction);
+        let actual = dot(pulled[i].as_ref().expect("a cotangent"), &direction);
         assert!((actual - expected).abs() < 1e-6, "{op:?}, input {i}: vjp {actual}, differences {expected}");
         let tangents: Vec<Option<Array>> =
             (0..inputs.len()).map(|j| (i == j).then(|| direction.clone())).collect();
@@ -69,33 +69,33 @@ fn check_derivatives(op: impl Into<Op>, inputs: &[Array]) {
     }
 }
 
-/// Check vmap with every choice of batched inputs against the op applied to each lane.
-fn check_lanes(op: impl Into<Op>, lanes: &[Vec<Array>]) {
+/// Check vmap for every combination of batched inputs against the op applied to each batch element.
+fn check_vmap(op: impl Into<Op>, elements: &[Vec<Array>]) {
     let op = op.into();
-    let count = lanes[0].len();
-    for choice in 1..1usize << count {
-        let is_batched = |i: usize| choice >> i & 1 == 1;
+    let count = elements[0].len();
+    for combination in 1..1usize << count {
+        let is_batched = |i: usize| combination >> i & 1 == 1;
         let inputs: Vec<Batched> = (0..count)
             .map(|i| {
                 if !is_batched(i) {
-                    return Batched { array: lanes[0][i].clone(), batched: false };
+                    return Batched { array: elements[0][i].clone(), batched: false };
                 }
-                let parts: Vec<&Array> = lanes.iter().map(|lane| &lane[i]).collect();
-                Batched::yes(umber_core::ops::stack(&parts, 0).expect("alike"))
+                let arrays: Vec<&Array> = elements.iter().map(|inputs| &inputs[i]).collect();
+                Batched::yes(umber_core::ops::stack(&arrays, 0).expect("equal specs"))
             })
             .collect();
         let outputs = op.vmap(&inputs).expect("a rule").expect("batches");
         assert!(outputs[0].batched);
-        let expected: Vec<f64> = lanes
+        let expected: Vec<f64> = elements
             .iter()
-            .flat_map(|lane| {
+            .flat_map(|element| {
                 let inputs: Vec<Array> = (0..count)
-                    .map(|i| if is_batched(i) { lane[i].clone() } else { lanes[0][i].clone() })
+                    .map(|i| if is_batched(i) { element[i].clone() } else { elements[0][i].clone() })
                     .collect();
                 values::<f64>(&apply(&op, &inputs))
             })
             .collect();
-        assert_eq!(values::<f64>(&outputs[0].array), expected, "{op:?}, batched {choice:b}");
+        assert_eq!(values::<f64>(&outputs[0].array), expected, "{op:?}, batched {combination:b}");
     }
 }
 
@@ -112,33 +112,33 @@ const KINDS: [ScatterKind; 5] =
 
 #[test]
 fn slices() {
-    let lane = |seed| vec![ramp(&[3, 4], seed)];
+    let inputs = |seed| vec![ramp(&[3, 4], seed)];
     let mut row = window();
     row.lengths = Shape::from([1, 2]);
     for (window, shape) in
         [(window(), Shape::from([2, 2])), (row.clone(), [2].into()), (row, [2, 1, 1].into())]
     {
         let op = Slice { window: Box::new(window), shape };
-        check_derivatives(op.clone(), &lane(0));
-        check_lanes(op, &[lane(0), lane(1)]);
+        check_derivatives(op.clone(), &inputs(0));
+        check_vmap(op, &[inputs(0), inputs(1)]);
     }
 }
 
 #[test]
 fn slice_updates() {
-    let lane = |seed| vec![ramp(&[3, 4], seed), ramp(&[2, 2], seed + 3)];
+    let inputs = |seed| vec![ramp(&[3, 4], seed), ramp(&[2, 2], seed + 3)];
     for kind in KINDS {
         let op = SliceUpdate { window: Box::new(window()), kind };
-        check_derivatives(op.clone(), &lane(0));
-        check_lanes(op, &[lane(0), lane(1)]);
+        check_derivatives(op.clone(), &inputs(0));
+        check_vmap(op, &[inputs(0), inputs(1)]);
     }
 }
 
 #[test]
 fn concatenations() {
-    let lane = |seed| vec![ramp(&[2, 1], seed), ramp(&[2, 3], seed + 3), ramp(&[2, 0], 0)];
-    check_derivatives(Concatenate { axis: 1 }, &lane(0));
-    check_lanes(Concatenate { axis: 1 }, &[lane(0), lane(1)]);
+    let inputs = |seed| vec![ramp(&[2, 1], seed), ramp(&[2, 3], seed + 3), ramp(&[2, 0], 0)];
+    check_derivatives(Concatenate { axis: 1 }, &inputs(0));
+    check_vmap(Concatenate { axis: 1 }, &[inputs(0), inputs(1)]);
 }
 
 /// Index arrays with a repeated pair.
@@ -152,7 +152,7 @@ fn gathers() {
     let [third, _] = grid(1);
     let two = Gather { axes: [0, 2].into(), op: "index" };
     check_derivatives(two.clone(), &[ramp(&[3, 2, 2], 0), first.clone(), second.clone()]);
-    check_lanes(
+    check_vmap(
         two,
         &[
             vec![ramp(&[3, 2, 2], 0), first.clone(), second.clone()],
@@ -160,44 +160,44 @@ fn gathers() {
         ],
     );
     let one = Gather { axes: [1].into(), op: "index" };
-    check_lanes(one, &[vec![ramp(&[2, 3, 2], 0), first], vec![ramp(&[2, 3, 2], 1), third]]);
+    check_vmap(one, &[vec![ramp(&[2, 3, 2], 0), first], vec![ramp(&[2, 3, 2], 1), third]]);
 }
 
 #[test]
 fn gathers_along_an_axis() {
-    let lane = |seed| vec![ramp(&[2, 3], seed), array(&[0, 2, -3, -1, 1, 1 - seed as i32, 0, 0], [2, 4])];
-    check_derivatives(GatherAxis { axis: 1, op: "index" }, &lane(0));
-    check_lanes(GatherAxis { axis: 1, op: "index" }, &[lane(0), lane(1)]);
+    let inputs = |seed| vec![ramp(&[2, 3], seed), array(&[0, 2, -3, -1, 1, 1 - seed as i32, 0, 0], [2, 4])];
+    check_derivatives(GatherAxis { axis: 1, op: "index" }, &inputs(0));
+    check_vmap(GatherAxis { axis: 1, op: "index" }, &[inputs(0), inputs(1)]);
 }
 
 #[test]
 fn scatters() {
-    let lane = |seed: usize| {
+    let inputs = |seed: usize| {
         let [first, second] = grid(seed as i32);
         vec![ramp(&[3, 2, 2], seed), first, second, ramp(&[2, 2, 2], seed + 4)]
     };
     for kind in KINDS {
         let op = Scatter { kind, axes: [0, 2].into(), op: "index" };
-        check_derivatives(op.clone(), &lane(0));
-        check_lanes(op, &[lane(0), lane(1)]);
+        check_derivatives(op.clone(), &inputs(0));
+        check_vmap(op, &[inputs(0), inputs(1)]);
     }
 }
 
 #[test]
 fn scatters_along_an_axis() {
-    let lane = |seed: usize| {
+    let inputs = |seed: usize| {
         let indices = array(&[0, 2, -3, -1, 1, 1 - seed as i32, 0, 0], [2, 4]);
         vec![ramp(&[2, 3], seed), indices, ramp(&[2, 4], seed + 4)]
     };
     for kind in KINDS {
-        check_derivatives(ScatterAxis { kind, axis: 1, op: "index" }, &lane(0));
-        check_lanes(ScatterAxis { kind, axis: 1, op: "index" }, &[lane(0), lane(1)]);
+        check_derivatives(ScatterAxis { kind, axis: 1, op: "index" }, &inputs(0));
+        check_vmap(ScatterAxis { kind, axis: 1, op: "index" }, &[inputs(0), inputs(1)]);
     }
 }
 
 #[test]
 fn products_with_zeros_have_their_derivative() {
-    // Elements 0, 1, 2 meet no, one and two zeros.
+    // Elements 0, 1, 2 are multiplied by no, one and two zeros.
     let source = array(&[2.0, 3.0, 5.0], [3]);
     let indices = array(&[0, 0, 1, 1, 2, 2, 2], [7]);
     let updates = array(&[2.0, 4.0, 0.0, 5.0, 0.0, 0.0, 7.0], [7]);
@@ -212,8 +212,8 @@ fn ties_share_the_cotangent_of_an_extremum() {
     let inputs = [array(&[3.0, 1.0], [2]), array(&[0, 0, 1], [3]), array(&[3.0, 3.0, 0.0], [3])];
     let op = Op::from(Scatter { kind: ScatterKind::Maximum, axes: [0].into(), op: "index" });
     let outputs = [apply(&op, &inputs)];
-    let at = Point { inputs: &inputs, outputs: &outputs, wanted: &[true, false, true] };
+    let at = Point { inputs: &inputs, outputs: &outputs, needs_cotangent: &[true, false, true] };
     let pulled = op.vjp(&at, &[array(&[6.0, 6.0], [2])]).expect("a rule").expect("pulls");
-    assert_eq!(values::<f64>(pulled[0].as_ref().expect("wanted")), [2.0, 6.0]);
-    assert_eq!(values::<f64>(pulled[2].as_ref().expect("wanted")), [2.0, 2.0, 0.0]);
+    assert_eq!(values::<f64>(pulled[0].as_ref().expect("a cotangent")), [2.0, 6.0]);
+    assert_eq!(values::<f64>(pulled[2].as_ref().expect("a cotangent")), [2.0, 2.0, 0.0]);
 }

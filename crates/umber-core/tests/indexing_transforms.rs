@@ -1,4 +1,4 @@
-//! Indexing and shaping under transforms: gradients, second derivatives, lanes, in any order.
+//! Indexing and shaping under transforms: gradients, second derivatives, batches.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -45,9 +45,9 @@ fn indices() -> Vec<Vec<Index>> {
 
 fn check(what: &str, f: impl Fn(&Array) -> Result<Array>, x: &Array) {
     let f = &f;
-    let slope = grad(move |x| weighted(f, x))(x).expect("pulls");
+    let gradient = grad(move |x| weighted(f, x))(x).expect("pulls");
     let expected = differences(|x| weighted(f, x), x);
-    assert_close(&numbers(&slope), &expected, 1e-6, what);
+    assert_close(&numbers(&gradient), &expected, 1e-6, what);
     let direction = weights(x.shape());
     let (_, pushed) = jvp(
         |inputs| Ok(vec![weighted(f, &inputs[0])?]),
@@ -55,23 +55,23 @@ fn check(what: &str, f: impl Fn(&Array) -> Result<Array>, x: &Array) {
         std::slice::from_ref(&direction),
     )
     .expect("pushes");
-    let along: f64 = expected.iter().zip(numbers(&direction)).map(|(slope, t)| slope * t).sum();
-    assert_close(&numbers(&pushed[0]), &[along], 1e-6, what);
+    let directional: f64 = expected.iter().zip(numbers(&direction)).map(|(g, t)| g * t).sum();
+    assert_close(&numbers(&pushed[0]), &[directional], 1e-6, what);
 }
 
 #[test]
-fn gradients_of_reading() {
+fn gradients_of_indexing() {
     let x = sample_values([4, 3], -2.0, 2.0);
     for index in indices() {
         check(&format!("{index:?}"), |x| get(x, &index), &x);
-        // The derivative itself changes: the gradient of a gradient.
+        // Second derivatives.
         let squared = |x: &Array| ops::multiply(&get(x, &index)?, &get(x, &index)?);
         check(&format!("gradient of {index:?}"), grad(move |x| weighted(squared, x)), &x);
     }
 }
 
 #[test]
-fn gradients_of_writing() {
+fn gradients_of_indexed_updates() {
     let x = sample_values([4, 3], 0.5, 2.0);
     for index in indices() {
         let shape = get(&x, &index).expect("fits").shape().clone();
@@ -90,7 +90,7 @@ fn products_over_repeated_indices_have_second_derivatives() {
     let (x, new) = (sample_values([3], 0.5, 2.0), sample_values([4], 0.5, 2.0));
     let index = [Index::Array(ints(&[0, 0, 2, 0]))];
     let by_values = |new: &Array| update(ScatterKind::Multiply, &x, &index, new);
-    check("slope", grad(move |new| weighted(by_values, new)), &new);
+    check("gradient", grad(move |new| weighted(by_values, new)), &new);
 }
 
 #[test]
@@ -122,53 +122,53 @@ fn gradients_of_shaping() {
     for (name, f) in functions {
         check(name, f, &x);
         let batch = sample_values([2, 4, 3], -2.0, 2.0);
-        let together = vmap(move |x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)]);
-        let lanes = together(std::slice::from_ref(&batch)).expect("batches");
-        let apart: Vec<Array> =
-            ops::unstack(&batch, 0).expect("cuts").iter().map(|lane| f(lane).expect("runs")).collect();
-        let apart = ops::stack(&apart.iter().collect::<Vec<_>>(), 0).expect("alike");
-        assert_eq!(lanes[0].shape(), apart.shape(), "{name}");
-        assert_eq!(numbers(&lanes[0]), numbers(&apart), "{name}");
+        let batched = vmap(move |x| Ok(vec![f(&x[0])?]), &[Some(0)], &[Some(0)]);
+        let actual = batched(std::slice::from_ref(&batch)).expect("batches");
+        let expected: Vec<Array> =
+            ops::unstack(&batch, 0).expect("unstacks").iter().map(|x| f(x).expect("runs")).collect();
+        let expected = ops::stack(&expected.iter().collect::<Vec<_>>(), 0).expect("equal shapes");
+        assert_eq!(actual[0].shape(), expected.shape(), "{name}");
+        assert_eq!(numbers(&actual[0]), numbers(&expected), "{name}");
     }
 }
 
 #[test]
-fn lanes_with_their_own_indices() {
+fn batched_indices() {
     let x = sample_values([2, 4], -2.0, 2.0);
-    let places = array(&[0, 3, 1, 1], [2, 2]);
+    let indices = array(&[0, 3, 1, 1], [2, 2]);
     let read = |inputs: &[Array]| Ok(vec![get(&inputs[0], &[Index::Array(inputs[1].clone())])?]);
-    let both = vmap(read, &[Some(0)], &[Some(0)])(&[x.clone(), places.clone()]).expect("batches");
-    let expected = ops::take_along_axis(&x, &places, Some(1)).expect("in range");
-    assert_eq!(numbers(&both[0]), numbers(&expected));
-    // The gradient of every lane, which scatters with its own indices.
-    let slopes = move |inputs: &[Array]| {
-        let places = inputs[1].clone();
-        let sum = move |x: &Array| weighted(|x| get(x, &[Index::Array(places.clone())]), x);
+    let actual = vmap(read, &[Some(0)], &[Some(0)])(&[x.clone(), indices.clone()]).expect("batches");
+    let expected = ops::take_along_axis(&x, &indices, Some(1)).expect("in range");
+    assert_eq!(numbers(&actual[0]), numbers(&expected));
+    // The gradient of every batch element is a scatter with its own indices.
+    let gradient = move |inputs: &[Array]| {
+        let indices = inputs[1].clone();
+        let sum = move |x: &Array| weighted(|x| get(x, &[Index::Array(indices.clone())]), x);
         Ok(vec![grad(sum)(&inputs[0])?])
     };
-    let slopes = vmap(slopes, &[Some(0)], &[Some(0)])(&[x, places]).expect("batches");
+    let gradients = vmap(gradient, &[Some(0)], &[Some(0)])(&[x, indices]).expect("batches");
     let w = numbers(&weights(&Shape::from([2])));
     let rows = [w[0], 0.0, 0.0, w[1], 0.0, w[0] + w[1], 0.0, 0.0];
-    assert_close(&numbers(&slopes[0]), &rows, 1e-12, "slopes");
+    assert_close(&numbers(&gradients[0]), &rows, 1e-12, "gradients");
 }
 
 #[test]
-fn masks_choose_in_every_lane_but_cannot_pick() {
+fn batched_masks_can_assign_but_not_select() {
     let x = sample_values([2, 3], -2.0, 2.0);
     let clipped = |inputs: &[Array]| {
         let x = &inputs[0];
         let negative = ops::less(x, &ops::subtract(x, x)?)?;
         Ok(vec![update(ScatterKind::Set, x, &[Index::Mask(negative)], &Array::scalar(0.0, DType::Float64))?])
     };
-    let lanes = vmap(clipped, &[Some(0)], &[Some(0)])(std::slice::from_ref(&x)).expect("chooses");
+    let actual = vmap(clipped, &[Some(0)], &[Some(0)])(std::slice::from_ref(&x)).expect("assigns");
     let expected: Vec<f64> = numbers(&x).iter().map(|x| x.max(0.0)).collect();
-    assert_eq!(numbers(&lanes[0]), expected);
-    let picked = |inputs: &[Array]| {
+    assert_eq!(numbers(&actual[0]), expected);
+    let selected = |inputs: &[Array]| {
         let x = &inputs[0];
         Ok(vec![get(x, &[Index::Mask(ops::less(x, &ops::subtract(x, x)?)?)])?])
     };
     let error =
-        vmap(picked, &[Some(0)], &[Some(0)])(std::slice::from_ref(&x)).expect_err("no value to pick by");
+        vmap(selected, &[Some(0)], &[Some(0)])(std::slice::from_ref(&x)).expect_err("the mask has no value");
     assert!(
         error.kind() == ErrorKind::NoValue
             && error.to_string().contains("mask")
@@ -176,10 +176,11 @@ fn masks_choose_in_every_lane_but_cannot_pick() {
         "{error}"
     );
     // Under grad the mask has a value.
-    let slope = grad(|x| weighted(|x| get(x, &[Index::Mask(ops::less(x, &ops::subtract(x, x)?)?)]), x))(&x);
+    let gradient =
+        grad(|x| weighted(|x| get(x, &[Index::Mask(ops::less(x, &ops::subtract(x, x)?)?)]), x))(&x);
     let w = weights(&Shape::from([6]));
     let mut w = numbers(&w).into_iter();
     let expected: Vec<f64> =
         numbers(&x).iter().map(|&x| if x < 0.0 { w.next().expect("enough") } else { 0.0 }).collect();
-    assert_eq!(values::<f64>(&slope.expect("pulls")), expected);
+    assert_eq!(values::<f64>(&gradient.expect("pulls")), expected);
 }

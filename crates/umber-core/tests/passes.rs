@@ -1,4 +1,4 @@
-//! What the passes of compile make of small programs, as text; and programs adapted to other lengths.
+//! The passes of compile on small programs, compared as text, and shape-generic traces.
 #![allow(clippy::unwrap_used, reason = "tests read better so")]
 
 mod common;
@@ -14,7 +14,7 @@ use umber_core::primitives::slice::{Slice, Window};
 use umber_core::{Array, Axes, DType, KeepAxes, Result, ops, s};
 use umber_types::ReduceKind;
 
-/// A function as it is recorded at arguments like these.
+/// The trace of a function for arguments with these specs.
 fn traced(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array]) -> Traced {
     let tracing = compile::begin(arguments, Lengths::Free);
     let outputs = f(&tracing.trace.inputs).unwrap();
@@ -32,14 +32,14 @@ fn check(program: &Program, expected: &str) {
     assert_eq!(lines(&program.to_string()), lines(expected));
 }
 
-/// What is left of a function after `simplify`, and that it still gives the same bits.
+/// Check the simplified program of a function, and that its results are bitwise equal to those of the function.
 #[track_caller]
 fn check_simple(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array], expected: &str) {
     let traced = traced(&f, arguments);
     let graph = traced.compile().unwrap();
     check(graph.program(), expected);
-    for (got, want) in graph.call(arguments).unwrap().iter().zip(f(arguments).unwrap()) {
-        assert_eq!(got.spec(), want.spec());
+    for (actual, expected) in graph.call(arguments).unwrap().iter().zip(f(arguments).unwrap()) {
+        assert_eq!(actual.spec(), expected.spec());
         let bytes = |array: &Array| {
             array.eval().unwrap();
             array
@@ -53,12 +53,12 @@ fn check_simple(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array],
                 .unwrap()
                 .to_vec()
         };
-        assert_eq!(bytes(got), bytes(&want));
+        assert_eq!(bytes(actual), bytes(&expected));
     }
 }
 
 #[test]
-fn equal_computations_are_one() {
+fn common_subexpressions_are_merged() {
     check_simple(
         |x| Ok(vec![ops::exp(&(&x[0] * &x[1]))? + ops::exp(&(&x[1] * &x[0]))?]),
         &[ramp([2, 3]), ramp([2, 3])],
@@ -69,7 +69,7 @@ fn equal_computations_are_one() {
          %4 = add %3 %3 : float32[2,3]
          return %4",
     );
-    // The difference has an order, and so has a maximum where both are zeros.
+    // Subtraction is not commutative, and neither is a maximum of zeros of different sign.
     check_simple(
         |x| Ok(vec![ops::maximum(&x[0], &x[1])? - ops::maximum(&x[1], &x[0])?]),
         &[ramp([2]), ramp([2])],
@@ -83,7 +83,7 @@ fn equal_computations_are_one() {
 }
 
 #[test]
-fn all_outputs_of_equal_computations_are_one() {
+fn common_subexpressions_with_several_outputs_are_merged() {
     let f = |x: &[Array]| {
         let (q, _) = ops::linalg::qr(&x[0], Basis::Reduced)?;
         let (_, r) = ops::linalg::qr(&x[0], Basis::Reduced)?;
@@ -99,8 +99,8 @@ fn all_outputs_of_equal_computations_are_one() {
 }
 
 #[test]
-fn what_is_constant_is_a_number() {
-    // What was captured before is still an argument, which nothing reads.
+fn constants_are_folded() {
+    // The captured constants remain arguments that no step reads.
     let f = one(|x| {
         let seven = ops::add(&ops::multiply(&scalar(2.0), &scalar(3.0))?, &scalar(1.0))?;
         let zeros = ops::negative(&Array::full([2, 2].into(), 0.0, DType::Float32))?;
@@ -118,14 +118,14 @@ fn what_is_constant_is_a_number() {
 }
 
 #[test]
-fn what_changes_nothing_is_left_out() {
+fn identities_are_removed() {
     let f = one(|x| {
         let y = ops::subtract(&ops::negative(&ops::negative(&(x * 1.0))?)?, &scalar(0.0))?;
         let y = ops::select(&ops::greater(&y, &scalar(0.5))?, &y, &y)?;
         ops::astype(&ops::astype(&y, DType::Float64)?, DType::Float32)
     });
     check_simple(f, &[ramp([2, 2])], "%0 : float32[2,2]\nreturn %0");
-    // What only looks so stays: -0 + 0 is 0, and complex infinity times one is not itself.
+    // Not identities: -0 + 0 is +0, and complex infinity times one has a NaN component.
     check_simple(
         one(|x| Ok(x + 0.0)),
         &[array(&[-0.0f32], [1])],
@@ -143,13 +143,13 @@ fn what_changes_nothing_is_left_out() {
 }
 
 #[test]
-fn views_of_views_are_one() {
+fn views_of_views_are_merged() {
     let f = |x: &[Array]| {
         let transposed = ops::transpose(&ops::transpose(&x[0], Some(&[1, 2, 0]))?, Some(&[2, 1, 0]))?;
         let flat = ops::reshape(&ops::reshape(&x[0], &[6, 4])?, &[24])?;
-        let spread = ops::broadcast_to(&ops::expand_dims(&x[1], &[0])?, &[5, 4])?;
-        let spread = Array::record_one(Broadcast { shape: [2, 5, 4].into() }, &[&spread])?;
-        Ok(vec![transposed, flat, spread])
+        let broadcast = ops::broadcast_to(&ops::expand_dims(&x[1], &[0])?, &[5, 4])?;
+        let broadcast = Array::record_one(Broadcast { shape: [2, 5, 4].into() }, &[&broadcast])?;
+        Ok(vec![transposed, flat, broadcast])
     };
     check_simple(
         f,
@@ -179,17 +179,18 @@ fn views_of_views_are_one() {
 }
 
 #[test]
-fn casts_that_lose_nothing_are_left_out() {
-    let through = |between: DType, to: DType| one(move |x| ops::astype(&ops::astype(x, between)?, to));
+fn lossless_intermediate_casts_are_removed() {
+    let cast_twice =
+        |intermediate: DType, to: DType| one(move |x| ops::astype(&ops::astype(x, intermediate)?, to));
     check_simple(
-        through(DType::Float32, DType::Float64),
+        cast_twice(DType::Float32, DType::Float64),
         &[ops::astype(&ramp([3]), DType::Float16).unwrap()],
         "%0 : float16[3]
          %1 = astype %0 : float64[3]
          return %1",
     );
     check_simple(
-        through(DType::Int32, DType::Float32),
+        cast_twice(DType::Int32, DType::Float32),
         &[ramp([3])],
         "%0 : float32[3]
          %1 = astype %0 : int32[3]
@@ -199,7 +200,7 @@ fn casts_that_lose_nothing_are_left_out() {
 }
 
 #[test]
-fn random_bits_of_one_key_are_drawn_once() {
+fn random_bits_of_one_key_are_merged() {
     let draw = |key: &Array| {
         let (low, high) = (scalar(0.0), scalar(1.0));
         ops::random::uniform(&low, &high, &[3], DType::Float32, Some(key))
@@ -212,7 +213,7 @@ fn random_bits_of_one_key_are_drawn_once() {
 }
 
 #[test]
-fn regions_are_what_neighbours_share() {
+fn adjacent_elementwise_steps_are_fused() {
     let f = one(|x| {
         let e = ops::exp(&(x * 0.5 - 0.25))?;
         let sum = Array::record_one(Reduce { kind: ReduceKind::Sum, axes: Axes::one(1) }, &[&e])?;
@@ -243,24 +244,24 @@ fn regions_are_what_neighbours_share() {
     );
 }
 
-/// What is run of a function, and that it gives the bits that its operations give one by one.
+/// Check the fused program of a function, and that its results are bitwise equal to those of the function.
 #[track_caller]
 fn check_fused(f: impl Fn(&[Array]) -> Result<Vec<Array>>, arguments: &[Array], expected: &str) {
     let graph = traced(&f, arguments).compile().unwrap();
     check(graph.fused_program(), expected);
     let compiled = graph.call(arguments).unwrap();
-    for (got, want) in compiled.iter().zip(f(arguments).unwrap()) {
-        assert_eq!(values::<f32>(got), values::<f32>(&want));
+    for (actual, expected) in compiled.iter().zip(f(arguments).unwrap()) {
+        assert_eq!(values::<f32>(actual), values::<f32>(&expected));
     }
-    // Held, nothing is merged.
+    // Also against the unfused program.
     let plain = graph.program().replay(arguments).unwrap();
-    for (got, want) in compiled.iter().zip(plain) {
-        assert_eq!(values::<f32>(got), values::<f32>(&want));
+    for (actual, expected) in compiled.iter().zip(plain) {
+        assert_eq!(values::<f32>(actual), values::<f32>(&expected));
     }
 }
 
 #[test]
-fn regions_begin_with_the_product_they_read() {
+fn products_fuse_with_the_region_that_reads_them() {
     let layer = |x: &[Array]| ops::tanh(&ops::add(&ops::matmul(&x[0], &x[1])?, &x[2])?);
     check_fused(
         |x| Ok(vec![layer(x)?]),
@@ -271,7 +272,7 @@ fn regions_begin_with_the_product_they_read() {
          %3 = fused(matmul; add v0 v1, tanh v2) %0 %1 %2 : float32[3,5]
          return %3",
     );
-    // Matrices one below the other, and what goes past the layer.
+    // A batched operand is flattened to rows, and a residual connection is fused too.
     check_fused(
         |x| Ok(vec![ops::add(&x[3], &layer(x)?)?]),
         &[ramp([2, 3, 4]), ramp([4, 5]), ramp([5]), ramp([2, 3, 5])],
@@ -286,7 +287,7 @@ fn regions_begin_with_the_product_they_read() {
 }
 
 #[test]
-fn products_that_others_read_stay() {
+fn products_with_other_readers_are_not_fused() {
     check_fused(
         |x| {
             let product = ops::matmul(&x[0], &x[1])?;
@@ -299,7 +300,7 @@ fn products_that_others_read_stay() {
          %3 = fused(tanh v0) %2 : float32[3,5]
          return %3 %2",
     );
-    // Both are one product, which the region alone reads.
+    // The two products are one common subexpression, which only the region reads.
     check_fused(
         |x| {
             let tall = ops::reshape(&ops::matmul(&x[0], &x[1])?, &[3, 5])?;
@@ -315,7 +316,7 @@ fn products_that_others_read_stay() {
 }
 
 #[test]
-fn what_no_output_needs_is_left_out() {
+fn dead_code_is_removed() {
     let f = one(|x| {
         ops::exp(&ops::sum(x, None, KeepAxes::No)?)?;
         Ok(x * 2.0)
@@ -329,14 +330,14 @@ fn what_no_output_needs_is_left_out() {
     );
 }
 
-/// A layer whose weights are turned anew in every trace.
+/// A layer that transposes its weight: the traces capture different arrays.
 fn layer(x: &Array, weight: &Array) -> Result<Array> {
     let y = ops::tanh(&ops::matmul(x, &ops::transpose(weight, None)?)?)?;
     ops::softmax(&y, Some(&[-1]), ops::Precision::Native)
 }
 
 #[test]
-fn a_family_believes_what_a_trace_confirmed() {
+fn a_shape_generic_trace_covers_lengths_confirmed_by_a_second_trace() {
     let weight = ramp([5, 4]);
     let f = one(|x| layer(x, &weight));
     let generic_trace = ShapeGenericTrace::new(traced(&f, &[ramp([3, 4])]));
@@ -345,11 +346,11 @@ fn a_family_believes_what_a_trace_confirmed() {
     generic_trace.learn(&traced(&f, std::slice::from_ref(&other)));
     for shape in [[7, 4], [9, 4], [3, 4]] {
         let x = ramp(shape);
-        let got =
+        let actual =
             generic_trace.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
-        assert_eq!(values::<f32>(&got[0]), values::<f32>(&layer(&x, &weight).unwrap()));
+        assert_eq!(values::<f32>(&actual[0]), values::<f32>(&layer(&x, &weight).unwrap()));
     }
-    // Not confirmed for the last axis, nor for axes of one element or none.
+    // Not confirmed for other lengths of the last axis, nor for lengths one and zero.
     for shape in [[3, 5], [1, 4], [0, 4]] {
         assert!(generic_trace.graph(&[ramp(shape)]).is_none());
     }
@@ -360,7 +361,7 @@ fn a_family_believes_what_a_trace_confirmed() {
 }
 
 #[test]
-fn a_length_that_became_a_constant_is_not_believed() {
+fn a_shape_generic_trace_rejects_lengths_that_became_constants() {
     let f = one(|x| {
         let length = Array::from(x.shape()[0] as f32);
         ops::divide(&ops::sum(x, Some(&[0]), KeepAxes::No)?, &length)
@@ -374,7 +375,7 @@ fn a_length_that_became_a_constant_is_not_believed() {
 }
 
 #[test]
-fn joined_axes_are_told_apart_again() {
+fn merged_axes_are_split_again_in_other_shapes() {
     let (weight, bias) = (ramp([4, 5]), ramp([5]));
     let f = one(|x| ops::add(&ops::matmul(x, &weight)?, &bias));
     let generic_trace = ShapeGenericTrace::new(traced(&f, &[ramp([2, 3, 4])]));
@@ -405,39 +406,39 @@ fn failed_refinement_names_the_operation() {
 }
 
 #[test]
-fn means_follow_the_lengths_of_their_arguments() {
+fn variances_are_shape_generic() {
     let f = one(|x| ops::var(x, Some(&[0]), KeepAxes::No, 1));
     let generic_trace = ShapeGenericTrace::new(traced(&f, &[ramp([4, 3])]));
     assert!(generic_trace.learn(&traced(&f, &[ramp([9, 3])])));
     for rows in [2, 5, 40] {
         let x = ramp([rows, 3]);
-        let got =
+        let actual =
             generic_trace.graph(std::slice::from_ref(&x)).unwrap().call(std::slice::from_ref(&x)).unwrap();
-        assert_eq!(values::<f32>(&got[0]), values::<f32>(&f(std::slice::from_ref(&x)).unwrap()[0]));
+        assert_eq!(values::<f32>(&actual[0]), values::<f32>(&f(std::slice::from_ref(&x)).unwrap()[0]));
     }
 }
 
 #[test]
-fn slices_keep_their_distance_from_an_end() {
-    let parts: [fn(&Array) -> Result<Array>; 4] =
+fn slice_bounds_are_anchored_at_an_end_of_the_axis() {
+    let slices: [fn(&Array) -> Result<Array>; 4] =
         [|x| x.get(s![1..]), |x| x.get(s![..-1]), |x| x.get(s![-2..]), |x| x.get(s![..3])];
-    for part in parts {
-        let f = one(part);
+    for slice in slices {
+        let f = one(slice);
         let generic_trace = ShapeGenericTrace::new(traced(&f, &[ramp([5, 2])]));
         assert!(generic_trace.learn(&traced(&f, &[ramp([11, 2])])));
         for rows in [3, 4, 8] {
             let x = ramp([rows, 2]);
-            let got = generic_trace
+            let actual = generic_trace
                 .graph(std::slice::from_ref(&x))
                 .unwrap()
                 .call(std::slice::from_ref(&x))
                 .unwrap();
-            assert_eq!(values::<f32>(&got[0]), values::<f32>(&part(&x).unwrap()));
+            assert_eq!(values::<f32>(&actual[0]), values::<f32>(&slice(&x).unwrap()));
         }
     }
     let f = one(|x| x.get(s![-4..]));
     let generic_trace = ShapeGenericTrace::new(traced(&f, &[ramp([5, 2])]));
     assert!(generic_trace.learn(&traced(&f, &[ramp([11, 2])])));
-    // What reaches beyond the start is another slice.
+    // A slice whose start is clipped is not the same slice.
     assert!(generic_trace.graph(&[ramp([3, 2])]).is_none());
 }

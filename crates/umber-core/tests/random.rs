@@ -1,4 +1,4 @@
-//! Random draws: the numbers MLX gives for the same key and shape, the state, and what is refused.
+//! Random numbers: equal to MLX's for the same key and shape, the global state, and invalid arguments.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -14,11 +14,11 @@ use umber_core::primitives::random::RandomBits;
 use umber_core::{Array, DType, Error, Shape, eval};
 use umber_types::{Bool, Complex32};
 
-/// Tests that use the process-wide state take turns.
-static SERIAL: Mutex<()> = Mutex::new(());
+/// Serialises the tests that use the global state.
+static GLOBAL_STATE: Mutex<()> = Mutex::new(());
 
-fn turn() -> MutexGuard<'static, ()> {
-    SERIAL.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock_global_state() -> MutexGuard<'static, ()> {
+    GLOBAL_STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn key() -> Array {
@@ -29,16 +29,16 @@ fn unit(shape: &[i64], key: Option<&Array>) -> Array {
     random::uniform(&scalar(0.0), &scalar(1.0), shape, DType::Float32, key).expect("draws")
 }
 
-fn assert_near(actual: &Array, expected: &[f64]) {
+fn assert_close(actual: &Array, expected: &[f64]) {
     let actual = doubles(actual);
     assert_eq!(actual.len(), expected.len());
-    for (f, e) in actual.iter().zip(expected) {
-        assert!((f - e).abs() <= 2e-6 * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
+    for (a, e) in actual.iter().zip(expected) {
+        assert!((a - e).abs() <= 2e-6 * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
 #[test]
-fn keys_hold_both_halves_of_a_seed() {
+fn keys_contain_both_halves_of_a_seed() {
     assert_eq!(values::<u32>(&random::key((5 << 32) + 9).unwrap()), [5, 9]);
     let split = random::split(&key(), 3).unwrap();
     let expected = [276534068, 861967409, 1905761346, 1641862660, 2900896126, 1402713516];
@@ -47,10 +47,10 @@ fn keys_hold_both_halves_of_a_seed() {
 }
 
 #[test]
-fn real_draws_are_those_of_mlx() {
+fn continuous_samples_equal_mlx() {
     let key = key();
     let key = Some(&key);
-    assert_near(
+    assert_close(
         &unit(&[5], key),
         &[
             0.06438560783863068,
@@ -63,20 +63,20 @@ fn real_draws_are_those_of_mlx() {
     let half = random::uniform(&scalar(-1.0), &scalar(3.0), &[4], DType::Float16, key).unwrap();
     assert_eq!(doubles(&half), [-0.10009765625, -0.07861328125, 0.814453125, -0.01416015625]);
     let normal = random::normal(&[2, 2], DType::Float32, None, None, key).unwrap();
-    assert_near(
+    assert_close(
         &normal,
         &[-0.7554662227630615, -0.7377373576164246, -0.1165473535656929, -0.685664713382721],
     );
     let loc = array(&[1f32, 2.0, 3.0], [3]);
-    let moved = random::normal(&[3], DType::Float32, Some(&loc), Some(&scalar(0.5)), key).unwrap();
-    assert_near(&moved, &[0.6222668886184692, 1.9069210290908813, 2.9417262077331543]);
+    let shifted = random::normal(&[3], DType::Float32, Some(&loc), Some(&scalar(0.5)), key).unwrap();
+    assert_close(&shifted, &[0.6222668886184692, 1.9069210290908813, 2.9417262077331543]);
     let lower = array(&[0f32, -1.0], [2]);
-    let between = random::truncated_normal(&lower, &scalar(2.0), None, DType::Float32, key).unwrap();
-    assert_near(&between, &[0.05435328185558319, 1.4976427555084229]);
+    let truncated = random::truncated_normal(&lower, &scalar(2.0), None, DType::Float32, key).unwrap();
+    assert_close(&truncated, &[0.05435328185558319, 1.4976427555084229]);
     let gumbel = random::gumbel(&[3], DType::Float32, key).unwrap();
-    assert_near(&gumbel, &[-0.399931937456131, 0.15906675159931183, 0.23506566882133484]);
+    assert_close(&gumbel, &[-0.399931937456131, 0.15906675159931183, 0.23506566882133484]);
     let laplace = random::laplace(&[3], DType::Float32, Some(&scalar(1.0)), Some(&scalar(2.0)), key).unwrap();
-    assert_near(&laplace, &[2.597151756286621, 1.3195843696594238, 1.1947433948516846]);
+    assert_close(&laplace, &[2.597151756286621, 1.3195843696594238, 1.1947433948516846]);
     let complex = values::<Complex32>(&random::normal(&[2], DType::Complex64, None, None, key).unwrap());
     let expected = [Complex32::new(-0.534_195_3, -0.521_659_1), Complex32::new(-0.082_411_42, -0.484_838_2)];
     for (actual, expected) in complex.iter().zip(expected) {
@@ -85,7 +85,7 @@ fn real_draws_are_those_of_mlx() {
 }
 
 #[test]
-fn choices_are_those_of_mlx() {
+fn discrete_samples_equal_mlx() {
     let key = key();
     let key = Some(&key);
     let p = array(&[0.1f32, 0.5, 0.9], [3]);
@@ -106,10 +106,10 @@ fn choices_are_those_of_mlx() {
 }
 
 #[test]
-fn the_state_moves_on_with_each_draw() {
-    let _turn = turn();
+fn each_sample_advances_the_global_state() {
+    let _lock = lock_global_state();
     random::seed(3).unwrap();
-    assert_near(&unit(&[2], None), &[0.5208584666252136, 0.24485553801059723]);
+    assert_close(&unit(&[2], None), &[0.5208584666252136, 0.24485553801059723]);
     let saved = random::state().unwrap();
     let second = values::<f32>(&unit(&[2], None));
     assert!((second[0] - 0.465_738_03).abs() < 1e-6);
@@ -122,8 +122,8 @@ fn the_state_moves_on_with_each_draw() {
 }
 
 #[test]
-fn many_threads_draw_different_numbers() {
-    let _turn = turn();
+fn threads_draw_different_samples() {
+    let _lock = lock_global_state();
     random::seed(11).unwrap();
     let draws: Vec<Vec<u32>> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
@@ -138,12 +138,12 @@ fn many_threads_draw_different_numbers() {
     let mut all: Vec<u32> = draws.into_iter().flatten().collect();
     all.sort_unstable();
     all.dedup();
-    assert!(all.len() >= 199, "the threads shared draws: {} of 200 differ", all.len());
+    assert!(all.len() >= 199, "threads drew equal samples: {} of 200 differ", all.len());
 }
 
 #[test]
-fn a_long_series_of_draws_needs_no_evaluation_between() {
-    let _turn = turn();
+fn the_global_state_does_not_build_a_long_graph() {
+    let _lock = lock_global_state();
     random::seed(1).unwrap();
     for _ in 0..20_000 {
         unit(&[1], None);
@@ -154,7 +154,7 @@ fn a_long_series_of_draws_needs_no_evaluation_between() {
 }
 
 #[test]
-fn doubles_have_all_their_digits() {
+fn float64_samples_have_full_precision() {
     let draw = random::uniform(&scalar(0.0), &scalar(1.0), &[1000], DType::Float64, Some(&key())).unwrap();
     let draw = values::<f64>(&draw);
     assert!(draw.iter().all(|x| (0.0..1.0).contains(x)));
@@ -164,7 +164,7 @@ fn doubles_have_all_their_digits() {
 }
 
 #[test]
-fn draws_have_the_moments_they_promise() {
+fn samples_have_the_expected_moments() {
     let key = key();
     let x = values::<f32>(&random::normal(&[100_000], DType::Float32, None, None, Some(&key)).unwrap());
     let mean = x.iter().sum::<f32>() / 1e5;
@@ -176,12 +176,12 @@ fn draws_have_the_moments_they_promise() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused() {
-    let _turn = turn();
+fn invalid_arguments_are_errors() {
+    let _lock = lock_global_state();
     let (zero, one) = (scalar(0.0), scalar(1.0));
     let key = key();
     let pair = array(&[1f32, 2.0], [2]);
-    let refused: [(&str, Result<Array, Error>); 13] = [
+    let results: [(&str, Result<Array, Error>); 13] = [
         ("uniform", random::uniform(&zero, &one, &[2], DType::Int32, None)),
         ("uniform", random::uniform(&zero, &one, &[-2], DType::Float32, None)),
         ("uniform", random::uniform(&zero, &pair, &[3], DType::Float32, None)),
@@ -196,7 +196,7 @@ fn what_cannot_be_drawn_is_refused() {
         ("categorical", random::categorical(&array(&[0f32; 6], [2, 3]), 1, Samples::Shape(&[5]), None)),
         ("split", random::split(&key, -1)),
     ];
-    for (op, result) in refused {
+    for (op, result) in results {
         let error = result.expect_err(op);
         assert!(error.to_string().starts_with(&format!("[{op}]")), "{error}");
     }
@@ -205,7 +205,7 @@ fn what_cannot_be_drawn_is_refused() {
 }
 
 #[test]
-fn keys_map_to_draws_of_their_own() {
+fn random_bits_batch_over_keys() {
     let keys = random::split(&key(), 3).unwrap();
     check_vmap(RandomBits { shape: Shape::from([5]) }, &[&keys], &[true]);
     check_vmap(RandomBits { shape: Shape::scalar() }, &[&keys], &[true]);

@@ -1,4 +1,4 @@
-//! Reductions, softmax and norms: values against definitions, rules against differences.
+//! Reductions, softmax and norms: values against definitions, rules against numerical derivatives.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -21,9 +21,9 @@ const NO: KeepAxes = KeepAxes::No;
 
 fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(actual.len(), expected.len());
-    for (f, e) in actual.iter().zip(expected) {
-        let same = f == e || (f.is_nan() && e.is_nan());
-        assert!(same || (f - e).abs() <= tolerance * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
+    for (a, e) in actual.iter().zip(expected) {
+        let is_same = a == e || (a.is_nan() && e.is_nan());
+        assert!(is_same || (a - e).abs() <= tolerance * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
@@ -40,18 +40,18 @@ fn sums_widen_small_integers() {
         (DType::Float16, DType::Float16),
         (DType::Complex64, DType::Complex64),
     ];
-    for (given, answered) in expected {
-        let x = Array::full(Shape::from([300]), 1, given);
+    for (input, output) in expected {
+        let x = Array::full(Shape::from([300]), 1, input);
         let sum = ops::sum(&x, None, NO).unwrap();
-        assert_eq!(sum.dtype(), answered, "sum of {given}");
+        assert_eq!(sum.dtype(), output, "sum of {input}");
         assert_eq!(doubles(&sum), [300.0]);
-        assert_eq!(ops::prod(&x, None, NO).unwrap().dtype(), answered, "prod of {given}");
-        assert_eq!(ops::mean(&x, None, NO).unwrap().dtype(), given.inexact(), "mean of {given}");
+        assert_eq!(ops::prod(&x, None, NO).unwrap().dtype(), output, "prod of {input}");
+        assert_eq!(ops::mean(&x, None, NO).unwrap().dtype(), input.inexact(), "mean of {input}");
     }
 }
 
 #[test]
-fn axes_are_chosen_kept_or_dropped() {
+fn reductions_over_selected_axes() {
     let x = array(&(0..24).collect::<Vec<i32>>(), [2, 3, 4]);
     let sum = ops::sum(&x, Some(&[0, -1]), NO).unwrap();
     assert_eq!(values::<i32>(&sum), [60, 92, 124]);
@@ -65,7 +65,7 @@ fn axes_are_chosen_kept_or_dropped() {
 }
 
 #[test]
-fn nothing_has_a_sum_but_no_extremum() {
+fn empty_reductions_have_a_sum_but_no_extremum() {
     let x = array::<f32>(&[], [0, 3]);
     assert_eq!(values::<f32>(&ops::sum(&x, Some(&[0]), NO).unwrap()), [0.0; 3]);
     assert_eq!(values::<f32>(&ops::prod(&x, Some(&[0]), NO).unwrap()), [1.0; 3]);
@@ -92,7 +92,7 @@ fn means_of_half_floats_do_not_overflow() {
 }
 
 #[test]
-fn variance_follows_its_definition() {
+fn variance_matches_its_definition() {
     let x = sample_values([4, 5], 3.0);
     let v = values::<f64>(&x);
     let var = |row: &[f64], ddof: f64| {
@@ -111,7 +111,7 @@ fn variance_follows_its_definition() {
 }
 
 #[test]
-fn places_of_extrema() {
+fn argmin_and_argmax() {
     let x = array(&[3f32, 7.0, 7.0, -1.0, 5.0, -1.0], [2, 3]);
     assert_eq!(values::<u32>(&ops::argmax(&x, Some(1), NO).unwrap()), [1, 1]);
     assert_eq!(values::<u32>(&ops::argmin(&x, Some(-1), NO).unwrap()), [0, 0]);
@@ -129,9 +129,9 @@ fn softmax_over_any_axes() {
     for axes in [vec![2], vec![0], vec![-2], vec![0, 2], vec![0, 1, 2]] {
         let y = ops::softmax(&x, Some(&axes), Precision::Native).unwrap();
         assert_eq!(y.shape(), x.shape());
-        let powers = array(&v.iter().map(|x| x.exp()).collect::<Vec<_>>(), [2, 3, 4]);
-        let sums = ops::sum(&powers, Some(&axes), KeepAxes::Yes).unwrap();
-        assert_close(&values(&y), &values(&(powers / &sums)), 1e-12);
+        let exponentials = array(&v.iter().map(|x| x.exp()).collect::<Vec<_>>(), [2, 3, 4]);
+        let sums = ops::sum(&exponentials, Some(&axes), KeepAxes::Yes).unwrap();
+        assert_close(&values(&y), &values(&(exponentials / &sums)), 1e-12);
         let lse = ops::logsumexp(&x, Some(&axes), KeepAxes::Yes).unwrap();
         assert_close(&values(&lse), &values(&ops::log(&sums).unwrap()), 1e-12);
     }
@@ -142,7 +142,7 @@ fn softmax_over_any_axes() {
 }
 
 #[test]
-fn complex_exponentials() {
+fn softmax_and_logsumexp_of_complex_numbers() {
     let x = array(&[Complex32::new(1.0, 1.0), Complex32::new(2.0, 0.0)], [2]);
     let y = values::<Complex32>(&ops::softmax(&x, None, Precision::Native).unwrap());
     assert!((y[0] - Complex32::new(0.217_958, 0.201_948)).norm() < 1e-5, "{y:?}");
@@ -152,7 +152,7 @@ fn complex_exponentials() {
 }
 
 #[test]
-fn extreme_arguments_of_exponentials() {
+fn softmax_and_logsumexp_of_extreme_arguments() {
     let huge = array(&[1000f32, 1000.0], [2]);
     assert_eq!(values::<f32>(&ops::softmax(&huge, None, Precision::Native).unwrap()), [0.5, 0.5]);
     let lse = |x: &[f32]| values::<f32>(&ops::logsumexp(&array(x, [x.len()]), None, NO).unwrap())[0];
@@ -163,46 +163,46 @@ fn extreme_arguments_of_exponentials() {
 }
 
 #[test]
-fn arg_reductions_have_no_slope() {
+fn arg_reductions_have_zero_derivatives() {
     let op = ArgReduce { kind: ArgReduceKind::ArgMax, axis: 1 };
     check_vmap(op, &[&sample_values([4, 3, 2], 1.0)], &[true]);
     let x = [sample_values([2, 3], 1.0)];
     let outputs = [rules::record(&op.into(), &x)];
-    let at = umber_core::primitive::Point { inputs: &x, outputs: &outputs, wanted: &[true] };
+    let at = umber_core::primitive::Point { inputs: &x, outputs: &outputs, needs_cotangent: &[true] };
     let ct = outputs[0].clone();
     assert_eq!(values::<f64>(op.vjp(&at, &[ct]).unwrap().unwrap()[0].as_ref().unwrap()), [0.0; 6]);
 }
 
-/// The kernel of a composite against its decomposition, for every floating dtype.
+/// Compare the kernel of a composite with its decomposition for every floating dtype.
 fn check_composite(composite: Composite, inputs: &[&Array]) {
     for (dtype, tolerance) in
         [(DType::Float64, 1e-12), (DType::Float32, 2e-6), (DType::Float16, 3e-3), (DType::BFloat16, 2e-2)]
     {
         let cast: Vec<Array> = inputs.iter().map(|&x| rules::cast(x, dtype)).collect();
         let kernel = rules::record(&composite.into(), &cast);
-        let algebra = composite.expand(&cast).expect("expands").expect("records").remove(0);
-        assert_eq!(kernel.spec(), algebra.spec());
-        assert_close(&doubles(&kernel), &doubles(&algebra), tolerance);
+        let decomposed = composite.expand(&cast).expect("expands").expect("records").remove(0);
+        assert_eq!(kernel.spec(), decomposed.spec());
+        assert_close(&doubles(&kernel), &doubles(&decomposed), tolerance);
     }
 }
 
 #[test]
-fn logarithms_of_softmax_are_what_they_decompose_to() {
+fn shifted_logsumexp_matches_its_decomposition() {
     let shifted = Composite::ShiftedLogSumExp(ShiftedLogSumExp);
     for dtype in [DType::Float64, DType::Float32, DType::Float16, DType::BFloat16] {
         let x = rules::cast(&sample_values([3, 4, 10], 4.0), dtype);
         let kernel = Array::record(shifted, [x.clone()].into_iter().collect()).unwrap();
-        let algebra = shifted.expand(&[x]).expect("expands").expect("records");
-        for (kernel, algebra) in kernel.iter().zip(&algebra) {
-            assert_eq!(kernel.spec(), algebra.spec());
-            assert_close(&doubles(kernel), &doubles(algebra), 2e-6);
+        let decomposed = shifted.expand(&[x]).expect("expands").expect("records");
+        for (kernel, decomposed) in kernel.iter().zip(&decomposed) {
+            assert_eq!(kernel.spec(), decomposed.spec());
+            assert_close(&doubles(kernel), &doubles(decomposed), 2e-6);
         }
     }
     check_vmap(shifted, &[&sample_values([3, 5], 2.0)], &[true]);
 }
 
 #[test]
-fn composites_are_what_they_decompose_to() {
+fn composites_match_their_decompositions() {
     let x = sample_values([3, 4, 10], 4.0);
     let (weight, bias) = (sample_values([10], 2.0), sample_values([10], 0.5));
     let epsilon = Parameter::new(1e-5);
@@ -243,7 +243,7 @@ fn composite_rules_hold() {
 }
 
 #[test]
-fn norms_check_what_they_are_given() {
+fn norms_validate_their_arguments() {
     let x = array(&[1f32, 2.0, 3.0], [1, 3]);
     let weight = array(&[1f32, 1.0], [2]);
     let error = ops::fast::layer_norm(&x, Some(&weight), None, 1e-5).unwrap_err();

@@ -1,4 +1,4 @@
-//! How Rust programs write arrays, indices and formulas, and how arrays print.
+//! The Rust interface: array literals, indices, operators, printing.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use umber_core::graph::ArrayInternals;
@@ -11,39 +11,39 @@ fn count(length: i32) -> Array {
     (0..length).collect()
 }
 
-/// What Python's `list(range(6))[start:stop:step]` gives.
-fn picked(index: impl AsRef<[Index]>) -> Vec<i32> {
+/// The elements of `[0, 1, 2, 3, 4, 5]` at an index.
+fn selected(index: impl AsRef<[Index]>) -> Vec<i32> {
     count(6).get(index).unwrap().to_vec().unwrap()
 }
 
 #[test]
-fn ranges_are_read_as_python_reads_them() {
-    assert_eq!(picked(s![..]), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(picked(s![-2..]), [4, 5]);
-    assert_eq!(picked(s![..-4]), [0, 1]);
-    assert_eq!(picked(s![1..-1]), [1, 2, 3, 4]);
-    assert_eq!(picked(s![4..2]), [0; 0]);
-    assert_eq!(picked(s![-100..100]), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(picked(s![1..5; 2]), [1, 3]);
-    assert_eq!(picked(s![..; -2]), [5, 3, 1]);
-    assert_eq!(picked(s![4..1; -1]), [4, 3, 2]);
-    assert_eq!(picked(s![..2usize]), [0, 1]);
-    assert_eq!(picked(s![1u64..; 3,]), [1, 4]);
+fn ranges_index_like_python_slices() {
+    assert_eq!(selected(s![..]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(selected(s![-2..]), [4, 5]);
+    assert_eq!(selected(s![..-4]), [0, 1]);
+    assert_eq!(selected(s![1..-1]), [1, 2, 3, 4]);
+    assert_eq!(selected(s![4..2]), [0; 0]);
+    assert_eq!(selected(s![-100..100]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(selected(s![1..5; 2]), [1, 3]);
+    assert_eq!(selected(s![..; -2]), [5, 3, 1]);
+    assert_eq!(selected(s![4..1; -1]), [4, 3, 2]);
+    assert_eq!(selected(s![..2usize]), [0, 1]);
+    assert_eq!(selected(s![1u64..; 3,]), [1, 4]);
 }
 
 #[test]
-fn inclusive_ranges_hold_their_last_element() {
-    assert_eq!(picked(s![2..=3]), [2, 3]);
-    assert_eq!(picked(s![..=-1]), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(picked(s![..=-2]), [0, 1, 2, 3, 4]);
-    assert_eq!(picked(s![3..=0; -1]), [3, 2, 1, 0]);
-    assert_eq!(picked(s![..=4; -1]), [5, 4]);
-    assert_eq!(picked(s![..=i64::MAX]), [0, 1, 2, 3, 4, 5]);
-    assert_eq!(picked(s![..=i64::MIN; -1]), [5, 4, 3, 2, 1, 0]);
+fn inclusive_ranges_include_their_last_element() {
+    assert_eq!(selected(s![2..=3]), [2, 3]);
+    assert_eq!(selected(s![..=-1]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(selected(s![..=-2]), [0, 1, 2, 3, 4]);
+    assert_eq!(selected(s![3..=0; -1]), [3, 2, 1, 0]);
+    assert_eq!(selected(s![..=4; -1]), [5, 4]);
+    assert_eq!(selected(s![..=i64::MAX]), [0, 1, 2, 3, 4, 5]);
+    assert_eq!(selected(s![..=i64::MIN; -1]), [5, 4, 3, 2, 1, 0]);
 }
 
 #[test]
-fn entries_combine() {
+fn kinds_of_indices_combine() {
     let a = ops::reshape(&count(24), &[2, 3, 4]).unwrap();
     let shape = |index: &[Index]| a.get(index).unwrap().shape().clone();
     assert_eq!(shape(&s![]), Shape::from([2, 3, 4]));
@@ -78,7 +78,7 @@ fn bad_indices_are_errors() {
 }
 
 #[test]
-fn set_replaces_this_handle_only_and_fails_without_a_change() {
+fn set_changes_only_this_handle_and_nothing_on_failure() {
     let mut a = count(4);
     let before = a.clone();
     a.set(s![1..3], [7, 8]).unwrap();
@@ -91,7 +91,7 @@ fn set_replaces_this_handle_only_and_fails_without_a_change() {
 }
 
 #[test]
-fn rust_values_become_arrays_of_their_type_and_shape() {
+fn rust_values_convert_to_arrays() {
     let check = |array: Array, shape: &[usize], dtype: DType| {
         assert_eq!((&array.shape()[..], array.dtype()), (shape, dtype));
     };
@@ -111,7 +111,7 @@ fn rust_values_become_arrays_of_their_type_and_shape() {
 }
 
 #[test]
-fn numbers_take_the_dtype_of_the_array_beside_them() {
+fn numbers_take_the_dtype_of_the_array_operand() {
     let x = Array::from([1u8, 4]);
     for y in [&x + 2, 2 + &x, x.clone() + 2i64, 2i64 + x.clone(), &x + 2u32, &x + true + true] {
         if y.dtype() == DType::UInt8 {
@@ -137,7 +137,7 @@ fn numbers_take_the_dtype_of_the_array_beside_them() {
 }
 
 #[test]
-fn bits_and_assigning_operators() {
+fn bitwise_and_compound_assignment_operators() {
     let x = Array::from([0b1100, 0b0110]);
     let values = |array: Array| array.to_vec::<i32>().unwrap();
     assert_eq!(values(&x & 0b0100), [0b0100, 0b0100]);
@@ -158,29 +158,29 @@ fn bits_and_assigning_operators() {
 
 #[test]
 #[should_panic(expected = "[add] shapes (2,) and (3,) cannot be broadcast")]
-fn operators_panic_where_shapes_do_not_meet() {
+fn operators_panic_if_shapes_do_not_broadcast() {
     let _ = Array::from([1, 2]) + Array::from([1, 2, 3]);
 }
 
 #[test]
 #[should_panic(expected = "300 does not fit uint8 (0..255)")]
-fn operators_panic_where_a_number_does_not_fit() {
+fn operators_panic_if_a_number_does_not_fit_the_dtype() {
     let _ = Array::from([1u8]) + 300;
 }
 
 #[test]
-fn operators_say_which_line_panicked() {
-    let places = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+fn panics_of_operators_have_the_location_of_the_caller() {
+    let files = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let hook = std::panic::take_hook();
-    let seen = std::sync::Arc::clone(&places);
-    let own = std::thread::current().id();
+    let recorded = std::sync::Arc::clone(&files);
+    let test_thread = std::thread::current().id();
     std::panic::set_hook(Box::new(move |panic| {
-        if std::thread::current().id() == own {
-            seen.lock().unwrap().extend(panic.location().map(|place| place.file().to_owned()));
+        if std::thread::current().id() == test_thread {
+            recorded.lock().unwrap().extend(panic.location().map(|location| location.file().to_owned()));
         }
     }));
     let (x, y) = (Array::from([1, 2]), Array::from([1, 2, 3]));
-    let failed: [fn(&Array, &Array); 6] = [
+    let failing: [fn(&Array, &Array); 6] = [
         |x, y| drop(x + y),
         |x, y| drop(x.clone() * y.clone()),
         |x, y| drop(x - y.clone()),
@@ -191,18 +191,18 @@ fn operators_say_which_line_panicked() {
             z += y;
         },
     ];
-    let count = failed
+    let count = failing
         .iter()
         .filter(|f| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| f(&x, &y))).is_err())
         .count();
     std::panic::set_hook(hook);
-    assert_eq!(count, failed.len());
-    let places = places.lock().unwrap();
-    assert!(places.iter().all(|place| place.ends_with("rust_values.rs")), "{places:?}");
+    assert_eq!(count, failing.len());
+    let files = files.lock().unwrap();
+    assert!(files.iter().all(|file| file.ends_with("rust_values.rs")), "{files:?}");
 }
 
 #[test]
-fn equality_is_of_shape_and_elements() {
+fn equals_compares_shapes_and_elements() {
     let x = Array::from([1.0f32, 2.0]);
     assert!(x.equals(&Array::from([1, 2])).unwrap());
     assert!(!x.equals(&Array::from([[1.0f32, 2.0]])).unwrap());
@@ -211,7 +211,7 @@ fn equality_is_of_shape_and_elements() {
 }
 
 #[test]
-fn arrays_print_as_in_python_and_say_why_they_cannot() {
+fn arrays_print_as_in_python() {
     let print = |array: Array| array.to_string();
     assert_eq!(print(Array::from(1.5f32)), "array(1.5, dtype=float32)");
     assert_eq!(print(Array::from([true, false])), "array([True, False], dtype=bool)");
@@ -224,9 +224,10 @@ fn arrays_print_as_in_python_and_say_why_they_cannot() {
         "array([[1.00, -0.00],\n       [nan, 10000000000.00]], dtype=float64)"
     );
     assert_eq!(format!("{:?}", Array::from([1, 2])), "Array((2,) int32, array)");
-    let lane = |inputs: &[Array]| {
+    // A placeholder prints its spec and the error.
+    let print_placeholder = |inputs: &[Array]| {
         assert!(inputs[0].to_string().starts_with("array(<() int32: [eval] this array has no value"));
         Ok(inputs.to_vec())
     };
-    vmap(lane, &[Some(0)], &[Some(0)])(&[count(2)]).unwrap();
+    vmap(print_placeholder, &[Some(0)], &[Some(0)])(&[count(2)]).unwrap();
 }

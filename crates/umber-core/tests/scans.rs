@@ -1,4 +1,4 @@
-//! Scans: values against definitions, rules against differences.
+//! Scans: values against naive implementations, rules against numerical derivatives.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -17,21 +17,26 @@ const FORWARD: ScanDirection = ScanDirection::Forward;
 const REVERSE: ScanDirection = ScanDirection::Reverse;
 const INCLUSIVE: ScanExtent = ScanExtent::Inclusive;
 const EXCLUSIVE: ScanExtent = ScanExtent::Exclusive;
-/// Every way to go along an axis.
-const WAYS: [(ScanDirection, ScanExtent); 4] =
+/// All combinations of direction and extent.
+const ORDERS: [(ScanDirection, ScanExtent); 4] =
     [(FORWARD, INCLUSIVE), (REVERSE, INCLUSIVE), (FORWARD, EXCLUSIVE), (REVERSE, EXCLUSIVE)];
 
 fn assert_close(actual: &[f64], expected: &[f64], tolerance: f64) {
     assert_eq!(actual.len(), expected.len());
-    for (f, e) in actual.iter().zip(expected) {
-        let same = f == e || (f.is_nan() && e.is_nan());
-        assert!(same || (f - e).abs() <= tolerance * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
+    for (a, e) in actual.iter().zip(expected) {
+        let is_same = a == e || (a.is_nan() && e.is_nan());
+        assert!(is_same || (a - e).abs() <= tolerance * (1.0 + e.abs()), "{actual:?} is not {expected:?}");
     }
 }
 
-/// A scan by its definition, along the last of two axes.
-fn naive_scan(kind: ScanKind, rows: &[f64], length: usize, way: (ScanDirection, ScanExtent)) -> Vec<f64> {
-    let (start, fold): (f64, fn(f64, f64) -> f64) = match kind {
+/// A scan of each row of a matrix, by its definition.
+fn naive_scan(
+    kind: ScanKind,
+    rows: &[f64],
+    length: usize,
+    (direction, extent): (ScanDirection, ScanExtent),
+) -> Vec<f64> {
+    let (identity, fold): (f64, fn(f64, f64) -> f64) = match kind {
         ScanKind::Sum => (0.0, |a, b| a + b),
         ScanKind::Prod => (1.0, |a, b| a * b),
         ScanKind::Max => (f64::NEG_INFINITY, f64::max),
@@ -40,22 +45,22 @@ fn naive_scan(kind: ScanKind, rows: &[f64], length: usize, way: (ScanDirection, 
     };
     let mut out = vec![0.0; rows.len()];
     for (row, out) in rows.chunks(length).zip(out.chunks_mut(length)) {
-        let mut total = start;
+        let mut total = identity;
         for step in 0..length {
-            let i = if way.0 == REVERSE { length - 1 - step } else { step };
+            let i = if direction == REVERSE { length - 1 - step } else { step };
             let before = total;
             total = fold(total, row[i]);
-            out[i] = if way.1 == INCLUSIVE { total } else { before };
+            out[i] = if extent == INCLUSIVE { total } else { before };
         }
     }
     out
 }
 
 #[test]
-fn scans_follow_their_definition() {
+fn scans_match_naive_scans() {
     let x = sample_values([3, 7], 1.5);
     for &kind in ScanKind::ALL {
-        for (direction, extent) in WAYS {
+        for (direction, extent) in ORDERS {
             let order = ScanOrder { axis: Some(-1), direction, extent };
             let actual = match kind {
                 ScanKind::Sum => ops::cumsum(&x, order, None),
@@ -87,9 +92,9 @@ fn scans_follow_their_definition() {
 #[test]
 fn scan_rules_hold() {
     for &kind in ScanKind::ALL {
-        for (direction, extent) in WAYS {
+        for (direction, extent) in ORDERS {
             let scan = Scan { kind, axis: 1, direction, extent };
-            // An exclusive extremum or logarithm starts infinite, where differences tell nothing.
+            // The first results of exclusive extrema and log-sum-exps are infinite, so that numerical derivatives are NaN.
             if extent == INCLUSIVE || matches!(kind, ScanKind::Sum | ScanKind::Prod) {
                 check_vjp(scan, &[&sample_values([3, 6], 1.5)]);
                 check_vjp(scan, &[&sample_values([3, 1], 1.5)]);
@@ -106,23 +111,23 @@ fn scan_rules_hold() {
         for &i in &zeros {
             x[i] = 0.0;
         }
-        for (direction, extent) in WAYS {
+        for (direction, extent) in ORDERS {
             check_vjp(Scan { kind: ScanKind::Prod, axis: 0, direction, extent }, &[&array(&x, [6])]);
         }
     }
 }
 
-/// What a scan pulls back from these cotangents.
+/// The vjp of a scan with these cotangents.
 fn pulled(scan: Scan, x: &[f64], ct: &[f64]) -> Vec<f64> {
     let inputs = [array(x, [x.len()])];
     let outputs = [rules::record(&scan.into(), &inputs)];
-    let at = umber_core::primitive::Point { inputs: &inputs, outputs: &outputs, wanted: &[true] };
+    let at = umber_core::primitive::Point { inputs: &inputs, outputs: &outputs, needs_cotangent: &[true] };
     let pulled = scan.vjp(&at, &[array(ct, [ct.len()])]).expect("a rule").expect("records").remove(0);
     values(&pulled.expect("a cotangent"))
 }
 
 #[test]
-fn exclusive_scans_pull_nothing_from_their_identity() {
+fn the_identity_of_exclusive_scans_has_no_derivative() {
     let scan = Scan { kind: ScanKind::Max, axis: 0, direction: FORWARD, extent: EXCLUSIVE };
     assert_eq!(pulled(scan, &[3.0, 1.0, 5.0, 2.0], &[9.0, 1.0, 2.0, 4.0]), [3.0, 0.0, 4.0, 0.0]);
     let scan = Scan { kind: ScanKind::Min, direction: REVERSE, ..scan };
@@ -137,7 +142,7 @@ fn exclusive_scans_pull_nothing_from_their_identity() {
 }
 
 #[test]
-fn neighbours_are_subtracted() {
+fn diff_and_trace() {
     let x = array(&[1i32, 4, 9, 16], [4]);
     assert_eq!(values::<i32>(&ops::diff(&x, 1, -1).unwrap()), [3, 5, 7]);
     assert_eq!(values::<i32>(&ops::diff(&x, 2, 0).unwrap()), [2, 2]);
@@ -153,7 +158,7 @@ fn neighbours_are_subtracted() {
 }
 
 #[test]
-fn whole_arrays_compare() {
+fn array_equal_and_allclose() {
     let truth = |x: &umber_core::Array| values::<Bool>(x)[0].get();
     let (a, b) = (array(&[1f32, f32::NAN], [2]), array(&[1f32, f32::NAN], [2]));
     assert!(truth(&ops::array_equal(&a, &b, NanIsEqual::Yes).unwrap()));

@@ -1,4 +1,4 @@
-//! Order: values against the standard library's sort, rules against differences.
+//! Sorting: values against the standard library's sort, rules against numerical derivatives.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -15,7 +15,7 @@ use umber_types::SortOrder::{Ascending, Descending};
 use umber_types::{ErrorKind, f16};
 
 #[test]
-fn rows_columns_and_everything_sort() {
+fn sort_along_rows_columns_and_flattened() {
     let x = array(&[5i32, 1, 4, 2, 9, 0], [2, 3]);
     assert_eq!(values::<i32>(&ops::sort(&x, Some(-1), Ascending).unwrap()), [1, 4, 5, 0, 2, 9]);
     assert_eq!(values::<i32>(&ops::sort(&x, Some(0), Ascending).unwrap()), [2, 1, 0, 5, 9, 4]);
@@ -32,12 +32,12 @@ fn large_arrays_agree_with_the_standard_sort() {
     expected.sort_by(f64::total_cmp);
     assert_eq!(values::<f64>(&ops::sort(&x, Some(0), Ascending).unwrap()), expected);
     let order = values::<u32>(&ops::argsort(&x, None, Ascending).unwrap());
-    let given = values::<f64>(&x);
-    assert!(order.iter().map(|&i| given[i as usize]).eq(expected));
+    let unsorted = values::<f64>(&x);
+    assert!(order.iter().map(|&i| unsorted[i as usize]).eq(expected));
 }
 
 #[test]
-fn nan_is_last_and_equals_keep_their_order() {
+fn sort_is_stable_with_nan_last() {
     let x = array(&[3f32, f32::NAN, -0.0, 0.0, f32::NEG_INFINITY, f32::INFINITY], [6]);
     assert_eq!(values::<u32>(&ops::argsort(&x, Some(0), Ascending).unwrap()), [4, 2, 3, 0, 5, 1]);
     assert!(values::<f32>(&ops::sort(&x, Some(0), Ascending).unwrap())[5].is_nan());
@@ -46,7 +46,7 @@ fn nan_is_last_and_equals_keep_their_order() {
 }
 
 #[test]
-fn descending_order_keeps_equals_as_they_stood() {
+fn descending_sort_is_stable() {
     let x = array(&[1f32, f32::NAN, 3.0, 1.0, -2.0], [5]);
     assert_eq!(values::<u32>(&ops::argsort(&x, Some(0), Descending).unwrap()), [2, 0, 3, 4, 1]);
     let sorted = values::<f32>(&ops::sort(&x, Some(0), Descending).unwrap());
@@ -57,7 +57,7 @@ fn descending_order_keeps_equals_as_they_stood() {
 }
 
 #[test]
-fn nothing_sorts_to_nothing() {
+fn empty_arrays_sort() {
     let x = array::<f32>(&[], [2, 0]);
     assert_eq!(*ops::sort(&x, Some(1), Ascending).unwrap().shape(), Shape::from([2, 0]));
     assert_eq!(*ops::argsort(&x, Some(0), Ascending).unwrap().shape(), Shape::from([2, 0]));
@@ -65,16 +65,18 @@ fn nothing_sorts_to_nothing() {
 }
 
 #[test]
-fn parts_of_an_order() {
+fn topk_and_partition() {
     let x = array(&[5i32, 1, 4, 2, 9, 0], [6]);
     assert_eq!(values::<i32>(&ops::topk(&x, 2, Some(-1)).unwrap()), [5, 9]);
     assert_eq!(*ops::topk(&x, 0, None).unwrap().shape(), Shape::from([0]));
-    let part = values::<i32>(&ops::partition(&x, 3, Some(0)).unwrap());
-    assert!(part[3] == 4 && part[..3].iter().all(|&v| v <= 4) && part[4..].iter().all(|&v| v >= 4));
-    let places = values::<u32>(&ops::argpartition(&x, -3, None).unwrap());
-    assert_eq!(places[3], 2);
-    for refused in [ops::partition(&x, 6, None), ops::argpartition(&x, -7, None), ops::topk(&x, 7, None)] {
-        assert!(matches!(refused, Err(error) if error.kind() == ErrorKind::Value));
+    let partition = values::<i32>(&ops::partition(&x, 3, Some(0)).unwrap());
+    assert!(
+        partition[3] == 4 && partition[..3].iter().all(|&v| v <= 4) && partition[4..].iter().all(|&v| v >= 4)
+    );
+    let indices = values::<u32>(&ops::argpartition(&x, -3, None).unwrap());
+    assert_eq!(indices[3], 2);
+    for rejected in [ops::partition(&x, 6, None), ops::argpartition(&x, -7, None), ops::topk(&x, 7, None)] {
+        assert!(matches!(rejected, Err(error) if error.kind() == ErrorKind::Value));
     }
     let scalar = array(&[1i32], Shape::scalar());
     assert!(matches!(ops::sort(&scalar, Some(-1), Ascending), Err(error) if error.kind() == ErrorKind::Axis));
@@ -84,8 +86,8 @@ fn parts_of_an_order() {
 fn medians() {
     let half = array(&[f16::MAX; 2], [2]);
     assert_eq!(doubles(&ops::median(&half, None, KeepAxes::No).unwrap()), [f64::from(f16::MAX)]);
-    let of_nothing = ops::median(&array::<f32>(&[], [0, 3]), None, KeepAxes::No).unwrap();
-    assert!(of_nothing.to_vec::<f32>().unwrap()[0].is_nan());
+    let of_empty = ops::median(&array::<f32>(&[], [0, 3]), None, KeepAxes::No).unwrap();
+    assert!(of_empty.to_vec::<f32>().unwrap()[0].is_nan());
     let x = array(&[4i32, 1, 3, 2, 10, 30, 20, 0], [2, 4]);
     let median = ops::median(&x, Some(&[1]), KeepAxes::No).unwrap();
     assert_eq!(values::<f32>(&median), [2.5, 15.0]);
@@ -95,7 +97,7 @@ fn medians() {
 }
 
 #[test]
-fn values_are_found_in_what_is_sorted() {
+fn searchsorted_matches_partition_point() {
     for length in [0usize, 1, 2, 5, 64, 100] {
         let sorted: Vec<f64> = (0..length).map(|i| (i / 2) as f64).collect();
         let values_: Vec<f64> = (-1..120).map(|i| f64::from(i) * 0.5).chain([f64::NAN]).collect();
@@ -115,7 +117,7 @@ fn values_are_found_in_what_is_sorted() {
 }
 
 #[test]
-fn rules_hold() {
+fn derivative_and_vmap_rules() {
     let x = sample_values([3, 5, 2], 2.0);
     for axis in 0..3 {
         for what in [Sorted::Values, Sorted::ValuesAround(1)] {

@@ -1,4 +1,4 @@
-//! Transforms: gradients against differences, forward against backward, batches against loops, in any order.
+//! Transforms: gradients against central differences, forward against reverse mode, vmap against loops, and compositions.
 #![allow(
     clippy::unwrap_used,
     clippy::cloned_ref_to_slice_refs,
@@ -23,7 +23,7 @@ use umber_types::{ErrorKind, ReduceKind, Scalar, error};
 
 type Named = (&'static str, fn(&Array) -> Result<Array>, f64, f64);
 
-/// Smooth functions of one element, and where.
+/// Unary functions, each with an interval on which it is smooth.
 const UNARY: &[Named] = &[
     ("abs", ops::abs, -2.0, 2.0),
     ("negative", ops::negative, -2.0, 2.0),
@@ -83,7 +83,7 @@ fn transpose(x: &Array, permutation: impl Into<Shape>) -> Result<Array> {
     Array::record_one(Transpose { permutation: permutation.into() }, &[x])
 }
 
-/// A program of many families: broadcasts, views, reductions, elementwise functions, a constant, a cast.
+/// A program with broadcasts, views, reductions, elementwise functions and constants.
 fn program(x: &Array) -> Result<Array> {
     let centred = x - reduce(ReduceKind::Max, &[1], x)?;
     let row = ops::exp(&(&centred * 0.5))?;
@@ -101,7 +101,7 @@ fn check_gradient(name: &str, f: impl Fn(&Array) -> Result<Array> + Copy, x: &Ar
     assert_eq!(gradient.spec(), x.spec());
     assert_close(&values::<f64>(&gradient), &expected, 1e-7, name);
 
-    // Forward along a direction equals the gradient's part in that direction.
+    // The forward-mode derivative in a direction is the inner product of gradient and direction.
     let direction = weights(x.shape());
     let (_, tangents) = jvp(|x| Ok(vec![scalar(&x[0])?]), &[x.clone()], &[direction.clone()]).unwrap();
     let inner: f64 = expected.iter().zip(values::<f64>(&direction)).map(|(a, b)| a * b).sum();
@@ -111,29 +111,29 @@ fn check_gradient(name: &str, f: impl Fn(&Array) -> Result<Array> + Copy, x: &Ar
 fn check_vmap(
     name: &str,
     f: impl Fn(&Array) -> Result<Array> + Copy,
-    lanes: &[Array],
+    elements: &[Array],
     in_axis: i64,
     out_axis: i64,
 ) {
-    let ndim = lanes[0].ndim() as i64;
-    let place = if in_axis < 0 { in_axis + ndim + 1 } else { in_axis } as usize;
-    let stacked = stack(lanes, place);
+    let ndim = elements[0].ndim() as i64;
+    let axis = if in_axis < 0 { in_axis + ndim + 1 } else { in_axis } as usize;
+    let stacked = stack(elements, axis);
     let outputs = vmap(|x| Ok(vec![f(&x[0])?]), &[Some(in_axis)], &[Some(out_axis)])(&[stacked]).unwrap();
-    let single: Vec<Array> = lanes.iter().map(|lane| f(lane).unwrap()).collect();
-    let ndim = single[0].ndim() as i64;
-    let place = if out_axis < 0 { out_axis + ndim + 1 } else { out_axis } as usize;
-    let expected = stack(&single, place);
+    let results: Vec<Array> = elements.iter().map(|element| f(element).unwrap()).collect();
+    let ndim = results[0].ndim() as i64;
+    let axis = if out_axis < 0 { out_axis + ndim + 1 } else { out_axis } as usize;
+    let expected = stack(&results, axis);
     assert_eq!(outputs[0].spec(), expected.spec(), "{name}");
     assert_close(&numbers(&outputs[0]), &numbers(&expected), 1e-12, name);
 }
 
-/// Lanes along a new axis.
-fn stack(lanes: &[Array], axis: usize) -> Array {
-    let elements: Vec<f64> = lanes.iter().flat_map(numbers).collect();
-    let shape: Shape = std::iter::once(lanes.len()).chain(lanes[0].shape().iter().copied()).collect();
-    let front = array(&elements, shape);
-    let order: Shape = (1..=axis).chain([0]).chain(axis + 1..front.ndim()).collect();
-    ops::astype(&transpose(&front, order).unwrap(), lanes[0].dtype()).unwrap()
+/// Arrays stacked along a new axis.
+fn stack(arrays: &[Array], axis: usize) -> Array {
+    let elements: Vec<f64> = arrays.iter().flat_map(numbers).collect();
+    let shape: Shape = std::iter::once(arrays.len()).chain(arrays[0].shape().iter().copied()).collect();
+    let stacked = array(&elements, shape);
+    let order: Shape = (1..=axis).chain([0]).chain(axis + 1..stacked.ndim()).collect();
+    ops::astype(&transpose(&stacked, order).unwrap(), arrays[0].dtype()).unwrap()
 }
 
 #[test]
@@ -173,24 +173,24 @@ fn gradients_of_reductions_and_views() {
 }
 
 #[test]
-fn products_with_zeros_and_ties_have_their_gradients() {
+fn gradients_of_products_with_zeros_and_maxima_with_ties() {
     let product = |x: &Array| total(&reduce(ReduceKind::Prod, &[0], x)?);
     let x = array(&[2.0f64, 0.0, 3.0], [3]);
     assert_eq!(values::<f64>(&grad(product)(&x).unwrap()), [0.0, 6.0, 0.0]);
     let x = array(&[0.0f64, 0.0, 3.0], [3]);
     assert_eq!(values::<f64>(&grad(product)(&x).unwrap()), [0.0, 0.0, 0.0]);
-    let greatest = |x: &Array| total(&reduce(ReduceKind::Max, &[0], x)?);
+    let max = |x: &Array| total(&reduce(ReduceKind::Max, &[0], x)?);
     let x = array(&[1.0f64, 4.0, 4.0], [3]);
-    assert_eq!(values::<f64>(&grad(greatest)(&x).unwrap()), [0.0, 0.5, 0.5]);
+    assert_eq!(values::<f64>(&grad(max)(&x).unwrap()), [0.0, 0.5, 0.5]);
 }
 
 #[test]
-fn integers_have_real_gradients() {
+fn gradients_of_integers_are_floating_point() {
     let f = |x: &Array| total(&(x * x));
     let x = array(&[1i32, 2], [2]);
     let gradient = grad(f)(&x).unwrap();
     assert_eq!(values::<f32>(&gradient), [2.0, 4.0]);
-    // A slope that an integer could not hold.
+    // A gradient that is not an integer.
     let half = |x: &Array| total(&(x * 0.5));
     assert_eq!(values::<f32>(&grad(half)(&x).unwrap()), [0.5, 0.5]);
     assert_eq!(
@@ -204,7 +204,7 @@ fn integers_have_real_gradients() {
     let t = array(&[0.5f32, 1.0], [2]);
     let (y, dy) = jvp(|x| Ok(vec![&x[0] * &x[0]]), &[x], &[t]).unwrap();
     assert_eq!((values::<i32>(&y[0]), values::<f32>(&dy[0])), (vec![1, 4], vec![1.0, 4.0]));
-    // Through integers and back.
+    // A cast to integers and back has the derivative one, a cast to bool zero.
     let rounded = |x: &Array| total(&ops::astype(&ops::astype(x, DType::Int32)?, DType::Float32)?);
     assert_eq!(values::<f32>(&grad(rounded)(&ramp([3])).unwrap()), [1.0, 1.0, 1.0]);
     let truth = |x: &Array| total(&ops::astype(&ops::astype(x, DType::Bool)?, DType::Float32)?);
@@ -212,7 +212,7 @@ fn integers_have_real_gradients() {
 }
 
 #[test]
-fn half_precision_gradients_stay_in_their_dtype() {
+fn half_precision_gradients_have_the_dtype_of_the_input() {
     let x = ops::astype(&ramp([5]), DType::BFloat16).unwrap();
     let gradient = grad(|x| total(&ops::astype(&ops::square(x)?, DType::Float32)?))(&x).unwrap();
     assert_eq!(gradient.dtype(), DType::BFloat16);
@@ -231,7 +231,7 @@ fn complex_gradients_follow_the_conjugate_convention() {
 }
 
 #[test]
-fn what_nothing_depends_on_has_zeros() {
+fn unused_inputs_have_zero_gradients() {
     let (x, y) = (ramp([2]), ramp([3, 1]));
     let f = |a: &[Array]| total(&(&a[1] * 2.0));
     let (_, gradients) = value_and_grad(f, &[0, 1])(&[x.clone(), y]).unwrap();
@@ -245,7 +245,7 @@ fn what_nothing_depends_on_has_zeros() {
 }
 
 #[test]
-fn wrong_cotangents_and_values_are_refused() {
+fn invalid_outputs_cotangents_and_tangents_are_errors() {
     let x = ramp([2]);
     let error = grad(|x| Ok(x * 2.0))(&x).unwrap_err();
     assert_eq!(error, error!(Value("grad"), "the function must return a scalar, got shape (2,)"));
@@ -257,7 +257,7 @@ fn wrong_cotangents_and_values_are_refused() {
     assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[vjp] got 0 cotangents"));
     let error = jvp(|x| Ok(x.to_vec()), &[x.clone()], &[ramp([3])]).unwrap_err();
     assert!(error.kind() == ErrorKind::Value && error.to_string().starts_with("[jvp] tangent of shape (3,)"));
-    // A trace that failed leaves nothing behind.
+    // A failed trace is closed.
     assert_eq!(umber_core::graph::tracing::depth(), 0);
 }
 
@@ -265,7 +265,7 @@ fn wrong_cotangents_and_values_are_refused() {
 fn values_can_be_read_while_tracing() {
     let f = |x: &Array| {
         let y = x * x;
-        // Control flow on a value, as in a line search.
+        // Control flow on a value.
         let steps = match y.item()? {
             Scalar::Float(value) if value > 3.0 => 2.0,
             _ => 1.0,
@@ -279,7 +279,7 @@ fn values_can_be_read_while_tracing() {
 }
 
 #[test]
-fn several_outputs_add_up() {
+fn cotangents_of_several_outputs_are_summed() {
     let x = sample_values([3], 0.5, 1.5);
     let f = |x: &[Array]| Ok(vec![ops::sin(&x[0])?, &x[0] * &x[0], x[0].clone()]);
     let (outputs, pulled) =
@@ -290,8 +290,8 @@ fn several_outputs_add_up() {
     assert_close(&values::<f64>(&pulled[0]), &expected, 1e-12, "sum of cotangents");
 }
 
-/// `f(f(… x …))` where each step multiplies by one weight, from the right or from the left, turned or not.
-fn steps(w: &Array, x: &Array, count: usize) -> Result<Array> {
+/// A recurrence whose steps multiply by the same weight from the right, by its transpose, or from the left.
+fn recurrence(w: &Array, x: &Array, count: usize) -> Result<Array> {
     (0..count).try_fold(x.clone(), |x, i| {
         let transposed = ops::transpose(w, None)?;
         let next = match i % 3 {
@@ -304,16 +304,17 @@ fn steps(w: &Array, x: &Array, count: usize) -> Result<Array> {
 }
 
 #[test]
-fn a_weight_of_many_steps_has_the_gradient_of_all() {
+fn gradients_of_a_weight_accumulate_over_steps() {
     let (w, x) = (sample_values([6, 6], -0.5, 0.5), sample_values([2, 6], -1.0, 1.0));
     for count in [1, 3, 8, 14] {
-        let f =
-            |w: &Array| weighted(|w| ops::add(&steps(w, &x, count)?, &ops::square(&steps(w, &x, 2)?)?), w);
-        let slope = grad(f)(&w).unwrap();
-        assert_close(&values::<f64>(&slope), &differences(f, &w), 1e-7, "gradient by steps");
+        let f = |w: &Array| {
+            weighted(|w| ops::add(&recurrence(w, &x, count)?, &ops::square(&recurrence(w, &x, 2)?)?), w)
+        };
+        let gradient = grad(f)(&w).unwrap();
+        assert_close(&values::<f64>(&gradient), &differences(f, &w), 1e-7, "gradient");
         let twice = grad(|w| total(&ops::square(&grad(f)(w)?)?))(&w).unwrap();
-        let again = differences(|w| total(&ops::square(&grad(f)(w)?)?), &w);
-        assert_close(&values::<f64>(&twice), &again, 1e-6, "second derivative by steps");
+        let expected = differences(|w| total(&ops::square(&grad(f)(w)?)?), &w);
+        assert_close(&values::<f64>(&twice), &expected, 1e-6, "second derivative");
     }
 }
 
@@ -331,7 +332,7 @@ fn gradients_of_gradients() {
 }
 
 #[test]
-fn inner_and_outer_derivatives_are_not_confused() {
+fn nested_derivatives_do_not_confuse_perturbations() {
     // d/dx (x * d/dy (x + y) at y = 1) = 1, not 2.
     let f = |x: &Array| {
         let inner = grad(|y| Ok(x + y))(&Array::scalar(1.0, DType::Float64))?;
@@ -348,40 +349,45 @@ fn inner_and_outer_derivatives_are_not_confused() {
 }
 
 #[test]
-fn forward_over_backward_is_backward_over_forward() {
+fn hessian_vector_products_in_all_mode_combinations() {
     let f = |x: &Array| weighted(program, x);
     let x = sample_values([3, 3], -1.0, 1.0);
     let v = weights(x.shape());
-    let (_, over) = jvp(|x| Ok(vec![grad(f)(&x[0])?]), &[x.clone()], &[v.clone()]).unwrap();
-    let under = grad(|x| {
+    let (_, forward_over_reverse) = jvp(|x| Ok(vec![grad(f)(&x[0])?]), &[x.clone()], &[v.clone()]).unwrap();
+    let reverse_over_forward = grad(|x| {
         let (_, pushed) = jvp(|x| Ok(vec![f(&x[0])?]), &[x.clone()], &[v.clone()])?;
         Ok(pushed[0].clone())
     })(&x)
     .unwrap();
-    assert_close(&values::<f64>(&over[0]), &values::<f64>(&under), 1e-9, "Hessian times vector");
+    assert_close(
+        &values::<f64>(&forward_over_reverse[0]),
+        &values::<f64>(&reverse_over_forward),
+        1e-9,
+        "Hessian times vector",
+    );
     let twice = grad(|x| total(&(grad(f)(x)? * &v)))(&x).unwrap();
-    assert_close(&values::<f64>(&twice), &values::<f64>(&under), 1e-9, "Hessian times vector");
+    assert_close(&values::<f64>(&twice), &values::<f64>(&reverse_over_forward), 1e-9, "Hessian times vector");
 }
 
 #[test]
-fn batches_equal_loops() {
-    let lanes: Vec<Array> = (0..3).map(|i| sample_values([4, 4], -1.0, 1.0) * (0.4 + i as f64)).collect();
+fn vmap_matches_loops() {
+    let elements: Vec<Array> = (0..3).map(|i| sample_values([4, 4], -1.0, 1.0) * (0.4 + i as f64)).collect();
     for in_axis in [0, 1, 2, -1] {
         for out_axis in [0, 1, -1] {
-            check_vmap("program", program, &lanes, in_axis, out_axis);
+            check_vmap("program", program, &elements, in_axis, out_axis);
         }
     }
-    let lanes: Vec<Array> = (0..2).map(|i| sample_values([3], 0.3, 0.7) + 0.1 * i as f64).collect();
+    let elements: Vec<Array> = (0..2).map(|i| sample_values([3], 0.3, 0.7) + 0.1 * i as f64).collect();
     for &(name, f, low, high) in UNARY {
         let middle = f64::midpoint(low, high);
         check_vmap(name, f, &[sample_values([3], low, middle), sample_values([3], middle, high)], 0, 0);
     }
     let other = sample_values([2, 3], 0.3, 2.0);
     for &(name, f) in BINARY {
-        check_vmap(name, |x| f(x, &other), &lanes, 0, 0);
-        check_vmap(name, |x| f(&other, x), &lanes, -1, -1);
+        check_vmap(name, |x| f(x, &other), &elements, 0, 0);
+        check_vmap(name, |x| f(&other, x), &elements, -1, -1);
     }
-    check_vmap("select", |x| ops::select(&ops::greater(x, &other)?, x, &other), &lanes, 1, 0);
+    check_vmap("select", |x| ops::select(&ops::greater(x, &other)?, x, &other), &elements, 1, 0);
     for kind in [
         ReduceKind::Sum,
         ReduceKind::Prod,
@@ -390,10 +396,10 @@ fn batches_equal_loops() {
         ReduceKind::All,
         ReduceKind::Any,
     ] {
-        check_vmap(kind.name(), |x| reduce(kind, &[0], x), &lanes, 0, 0);
+        check_vmap(kind.name(), |x| reduce(kind, &[0], x), &elements, 0, 0);
     }
-    check_vmap("stop_gradient", ops::stop_gradient, &lanes, 0, 0);
-    check_vmap("astype", |x| ops::astype(x, DType::Float32), &lanes, 0, 0);
+    check_vmap("stop_gradient", ops::stop_gradient, &elements, 0, 0);
+    check_vmap("astype", |x| ops::astype(x, DType::Float32), &elements, 0, 0);
 }
 
 #[test]
@@ -420,22 +426,22 @@ fn unmapped_inputs_and_constant_outputs() {
 }
 
 #[test]
-fn batches_of_gradients_and_gradients_of_batches() {
+fn vmap_composes_with_grad_and_jvp() {
     let f = |x: &Array| weighted(program, x);
-    let lanes: Vec<Array> = (0..3).map(|i| sample_values([3, 3], -1.0, 1.0) * (0.5 + i as f64)).collect();
-    check_vmap("vmap(grad)", |x| grad(f)(x), &lanes, 0, 0);
+    let elements: Vec<Array> = (0..3).map(|i| sample_values([3, 3], -1.0, 1.0) * (0.5 + i as f64)).collect();
+    check_vmap("vmap(grad)", |x| grad(f)(x), &elements, 0, 0);
     check_vmap(
         "vmap(jvp)",
         |x| Ok(jvp(|x| Ok(vec![program(&x[0])?]), &[x.clone()], &[x.clone()])?.1[0].clone()),
-        &lanes,
+        &elements,
         1,
         0,
     );
-    let many = stack(&lanes, 0);
+    let batch = stack(&elements, 0);
     let mapped =
         |x: &Array| Ok(vmap(|x| Ok(vec![program(&x[0])?]), &[Some(0)], &[Some(0)])(&[x.clone()])?[0].clone());
-    check_gradient("grad(vmap)", mapped, &many);
-    // A batch of batches.
+    check_gradient("grad(vmap)", mapped, &batch);
+    // Nested vmap.
     let pairs = |x: &Array, y: &Array| -> Result<Array> {
         let row = |a: &[Array]| {
             let inner = vmap(|b: &[Array]| Ok(vec![&b[0] * &b[1] + &a[0]]), &[None, Some(0)], &[Some(0)]);
@@ -452,7 +458,7 @@ fn batches_of_gradients_and_gradients_of_batches() {
 }
 
 #[test]
-fn a_jacobian_by_batches_of_directions() {
+fn jacobians_by_vmap_of_vjp_and_jvp() {
     let x = sample_values([3], 0.5, 1.5);
     let f = |x: &Array| Ok(ops::sin(x)? * reduce(ReduceKind::Sum, &[0], &ops::square(x)?)?);
     let basis = ops::eye(3, 3, 0, DType::Float64).unwrap();
@@ -460,17 +466,17 @@ fn a_jacobian_by_batches_of_directions() {
         vmap(|ct: &[Array]| Ok(vjp(|x| Ok(vec![f(&x[0])?]), &[x.clone()], ct)?.1), &[Some(0)], &[Some(0)]);
     let columns =
         vmap(|t: &[Array]| Ok(jvp(|x| Ok(vec![f(&x[0])?]), &[x.clone()], t)?.1), &[Some(0)], &[Some(1)]);
-    let (backward, forward) = (rows(&[basis.clone()]).unwrap(), columns(&[basis]).unwrap());
-    assert_close(&numbers(&backward[0]), &numbers(&forward[0]), 1e-12, "Jacobian");
+    let (reverse, forward) = (rows(&[basis.clone()]).unwrap(), columns(&[basis]).unwrap());
+    assert_close(&numbers(&reverse[0]), &numbers(&forward[0]), 1e-12, "Jacobian");
 }
 
 #[test]
-fn a_long_chain_in_a_small_stack() {
-    let links = 1_000_000;
+fn transforms_of_a_long_chain_use_bounded_stack() {
+    let length = 1_000_000;
     let run = move || {
         let trace = Trace::with_data(&[array(&[1.0f32], [1])]).unwrap();
         let mut y = trace.inputs[0].clone();
-        for i in 0..links {
+        for i in 0..length {
             y = if i % 2 == 0 { ops::negative(&y) } else { ops::add(&y, &trace.inputs[0]) }.unwrap();
         }
         let inputs = trace.end();
@@ -485,7 +491,7 @@ fn a_long_chain_in_a_small_stack() {
 }
 
 #[test]
-fn a_trace_keeps_memory_only_while_it_lasts() {
+fn arrays_release_their_inputs_after_a_trace() {
     let x = ramp([4]);
     let (value, gradients) = value_and_grad(|x| total(&ops::exp(&x[0])?), &[0])(&[x]).unwrap();
     umber_core::eval(&[value.clone(), gradients[0].clone()]).unwrap();

@@ -1,7 +1,7 @@
-//! Files that are written whole or not at all.
+//! Atomic writes: a file is written completely or not at all.
 //!
-//! What is written goes into a file without a name in the same folder, so that nothing is left of it whenever the
-//! process ends; it gets a name, and takes the place of the old file by one renaming, once it is on the disk.
+//! Data is written to an unnamed file in the same directory, which leaves nothing behind if the process ends. When it is on
+//! disk, the file gets a name and replaces the old one by a rename.
 
 use std::ffi::{CString, OsString};
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -16,10 +16,10 @@ use umber_types::{Result, bail};
 
 use crate::{direct_io, io_error, pipe};
 
-/// Write through `body` about `expected` bytes into the file at `path`, which is replaced when all is written.
+/// Write about `expected` bytes through `body` into the file at `path`, which is replaced when all is written.
 ///
-/// Links are followed; permissions, access lists and, where that is allowed, the owner are kept. What is no plain file, a
-/// device or a pipe, is written to directly.
+/// Symbolic links are followed. Permissions, access control lists and, if permitted, the owner are kept. Devices and pipes are
+/// written to directly.
 pub(crate) fn write(
     op: &str,
     path: &Path,
@@ -27,14 +27,14 @@ pub(crate) fn write(
     body: impl FnOnce(&mut dyn Write) -> Result<()>,
 ) -> Result<()> {
     let failed = |error: io::Error| io_error(op, &path.display().to_string(), &error);
-    // Where it lies now, should somebody change folders meanwhile.
-    let target = std::path::absolute(path).and_then(|path| followed(&path)).map_err(failed)?;
+    // Absolute, in case the working directory changes meanwhile.
+    let target = std::path::absolute(path).and_then(|path| resolve_links(&path)).map_err(failed)?;
     let existing = match fs::metadata(&target) {
         Ok(metadata) => Some(metadata),
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
     };
-    let mut rights = None;
+    let mut permissions = None;
     if let Some(metadata) = existing {
         if metadata.is_dir() {
             bail!(Io(op), "{} is a directory", path.display());
@@ -42,56 +42,56 @@ pub(crate) fn write(
         if metadata.file_type().is_fifo() {
             return pipe::write(&target, failed, body);
         }
-        // A file that may not be written is not replaced either.
+        // A file that is not writable must not be replaced, either.
         let mut old = OpenOptions::new().write(true).open(&target).map_err(failed)?;
         if !metadata.is_file() {
             return body(&mut old);
         }
-        rights = Some(Rights::of(&old, &metadata));
+        permissions = Some(FilePermissions::of(&old, &metadata));
     }
-    let part = Part::create(&target, rights.as_ref()).map_err(failed)?;
-    direct_io::write(&part.file, expected, failed, body)?;
-    part.place(&target, rights.as_ref()).map_err(failed)
+    let temporary = TemporaryFile::create(&target, permissions.as_ref()).map_err(failed)?;
+    direct_io::write(&temporary.file, expected, failed, body)?;
+    temporary.replace(&target, permissions.as_ref()).map_err(failed)
 }
 
-/// Who may do what with a file.
-struct Rights {
+/// Permissions and ownership of a file.
+struct FilePermissions {
     mode: u32,
     owner: (u32, u32),
-    /// The access list, where there is one.
+    /// The access control list, if there is one.
     list: Option<Vec<u8>>,
 }
 
-/// The extended attribute that Linux keeps access lists in.
+/// The extended attribute in which Linux stores access control lists.
 const ACCESS_LIST: &std::ffi::CStr = c"system.posix_acl_access";
 
-impl Rights {
-    fn of(file: &File, metadata: &fs::Metadata) -> Rights {
+impl FilePermissions {
+    fn of(file: &File, metadata: &fs::Metadata) -> FilePermissions {
         let owner = (metadata.uid(), metadata.gid());
-        Rights { mode: metadata.permissions().mode() & 0o7777, owner, list: access_list(file) }
+        FilePermissions { mode: metadata.permissions().mode() & 0o7777, owner, list: access_list(file) }
     }
 
-    /// Give them to a file that takes the place of the one they are of.
-    fn give(&self, file: &File) -> io::Result<()> {
-        let (mut mode, mut is_of_group) = (self.mode, true);
-        let made = file.metadata()?;
+    /// Apply them to the file that replaces the original.
+    fn apply_to(&self, file: &File) -> io::Result<()> {
+        let (mut mode, mut has_group) = (self.mode, true);
+        let metadata = file.metadata()?;
         let (user, group) = self.owner;
-        if (made.uid(), made.gid()) != self.owner && fchown(file, Some(user), Some(group)).is_err() {
-            // Nobody runs a file as another owner, or in another group, than the one that said so.
+        if (metadata.uid(), metadata.gid()) != self.owner && fchown(file, Some(user), Some(group)).is_err() {
+            // The set-user-ID and set-group-ID bits are valid only for the original owner and group.
             mode &= !0o6000;
-            if made.gid() != group && fchown(file, None, Some(group)).is_err() {
-                // Another group may what others may.
-                let of_others = (mode & 0o007) << 3;
-                mode = (mode & !0o070) | (mode & of_others);
-                is_of_group = false;
+            if metadata.gid() != group && fchown(file, None, Some(group)).is_err() {
+                // The file has another group now, which gets no more than the permissions of others.
+                let others_as_group = (mode & 0o007) << 3;
+                mode = (mode & !0o070) | (mode & others_as_group);
+                has_group = false;
             }
         }
         file.set_permissions(Permissions::from_mode(mode))?;
-        // The list speaks of the group that the file had.
+        // The access control list refers to the original group.
         if let Some(list) = &self.list
-            && !(is_of_group && set_access_list(file, list))
+            && !(has_group && set_access_list(file, list))
         {
-            // With a list the bits of the group are a mask, and say more than the group itself is allowed.
+            // With an access control list the group bits are its mask, which may exceed the permissions of the group.
             file.set_permissions(Permissions::from_mode(mode & !0o070))?;
         }
         Ok(())
@@ -101,7 +101,7 @@ impl Rights {
 #[cfg(target_os = "linux")]
 fn access_list(file: &File) -> Option<Vec<u8>> {
     let mut list = vec![0u8; 64 << 10];
-    // SAFETY: the name ends in a zero byte, and the list has as much room as is said.
+    // SAFETY: the name is a C string, and `list` is writable for `list.len()` bytes.
     let length = unsafe {
         libc::fgetxattr(file.as_raw_fd(), ACCESS_LIST.as_ptr(), list.as_mut_ptr().cast(), list.len())
     };
@@ -111,11 +111,11 @@ fn access_list(file: &File) -> Option<Vec<u8>> {
 
 #[cfg(target_os = "linux")]
 fn set_access_list(file: &File, list: &[u8]) -> bool {
-    // SAFETY: the name ends in a zero byte, and the list has as many bytes as is said.
-    let answer = unsafe {
+    // SAFETY: the name is a C string, and `list` is readable for `list.len()` bytes.
+    let status = unsafe {
         libc::fsetxattr(file.as_raw_fd(), ACCESS_LIST.as_ptr(), list.as_ptr().cast(), list.len(), 0)
     };
-    answer == 0
+    status == 0
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -128,115 +128,115 @@ fn set_access_list(_: &File, _: &[u8]) -> bool {
     false
 }
 
-/// Where a path leads, through links, even to what is not there yet.
-fn followed(path: &Path) -> io::Result<PathBuf> {
+/// Resolve symbolic links, also to a target that does not exist yet.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..40 {
         match fs::read_link(&path) {
             Ok(link) => {
                 let next = path.parent().unwrap_or(Path::new("")).join(link);
-                // What the system calls an open pipe by is no path, although a link says it.
+                // The link of an open pipe or deleted file in /proc holds text that is not a path.
                 if fs::symlink_metadata(&next).is_err() && fs::metadata(&path).is_ok() {
                     return Ok(path);
                 }
                 path = next;
             }
-            // Not a link, or not there.
+            // Not a link, or it does not exist.
             Err(_) => return Ok(path),
         }
     }
     Err(io::Error::from_raw_os_error(libc::ELOOP))
 }
 
-/// The folder that a file is in.
-fn folder_of(path: &Path) -> &Path {
+/// The directory of a file.
+fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Make something of a name beside `path` that no other writer uses; answers what was made, and the name.
-fn beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
+/// Create a file under a unique temporary name next to `path`; returns the result of `make`, and the name.
+fn with_unique_name<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(T, PathBuf)> {
     static COUNT: AtomicU32 = AtomicU32::new(0);
-    // Names have at most 255 bytes, and the number needs some.
+    // Names are limited to 255 bytes, some of which the suffix needs.
     let name = path.file_name().unwrap_or_default().as_bytes();
     let mut start = OsString::from(".");
     start.push(std::ffi::OsStr::from_bytes(&name[..name.len().min(200)]));
     loop {
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        let mut part = start.clone();
-        part.push(format!(".{}-{number}.part", std::process::id()));
-        let part = path.with_file_name(part);
-        match make(&part) {
-            // Left by a process that had this number and was ended.
+        let mut name_with_suffix = start.clone();
+        name_with_suffix.push(format!(".{}-{number}.part", std::process::id()));
+        let name_with_suffix = path.with_file_name(name_with_suffix);
+        match make(&name_with_suffix) {
+            // Left behind by an earlier process with the same id.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            made => return made.map(|made| (made, part)),
+            created => return created.map(|created| (created, name_with_suffix)),
         }
     }
 }
 
 /// A file that is being written.
-struct Part {
+struct TemporaryFile {
     file: File,
-    /// Its name, if it has one already; removed unless it is placed.
+    /// Its name, if it has one; removed on drop unless the target was replaced.
     name: Option<PathBuf>,
 }
 
-impl Part {
-    fn create(target: &Path, rights: Option<&Rights>) -> io::Result<Part> {
-        // What replaces a file is nobody else's before it has that file's rights.
-        let mode = if rights.is_some() { 0o600 } else { 0o666 };
+impl TemporaryFile {
+    fn create(target: &Path, permissions: Option<&FilePermissions>) -> io::Result<TemporaryFile> {
+        // A replacement is private until it has the permissions of the original.
+        let mode = if permissions.is_some() { 0o600 } else { 0o666 };
         #[cfg(target_os = "linux")]
         {
             let unnamed = OpenOptions::new()
                 .write(true)
                 .mode(mode)
                 .custom_flags(libc::O_TMPFILE)
-                .open(folder_of(target));
-            // Some file systems cannot; whatever else is wrong shows below.
+                .open(directory_of(target));
+            // Not supported by some file systems; other errors are reported below.
             if let Ok(file) = unnamed {
-                return Ok(Part { file, name: None });
+                return Ok(TemporaryFile { file, name: None });
             }
         }
         let create = |name: &Path| OpenOptions::new().write(true).create_new(true).mode(mode).open(name);
-        let (file, name) = beside(target, create)?;
-        Ok(Part { file, name: Some(name) })
+        let (file, name) = with_unique_name(target, create)?;
+        Ok(TemporaryFile { file, name: Some(name) })
     }
 
-    /// Put what was written on the disk, and in place of the target.
-    fn place(mut self, target: &Path, rights: Option<&Rights>) -> io::Result<()> {
-        if let Some(rights) = rights {
-            rights.give(&self.file)?;
+    /// Sync the file to disk, and rename it to the target.
+    fn replace(mut self, target: &Path, permissions: Option<&FilePermissions>) -> io::Result<()> {
+        if let Some(permissions) = permissions {
+            permissions.apply_to(&self.file)?;
         }
         self.file.sync_all()?;
         if self.name.is_none() {
-            let ((), name) = beside(target, |name| link(&self.file, name))?;
+            let ((), name) = with_unique_name(target, |name| link(&self.file, name))?;
             self.name = Some(name);
         }
         if let Some(name) = &self.name {
             fs::rename(name, target)?;
             self.name = None;
         }
-        // The renaming is on the disk once the folder is; not every file system lets one ask.
-        let _ = File::open(folder_of(target)).and_then(|folder| folder.sync_all());
+        // Sync the directory to make the rename durable; some file systems do not support this.
+        let _ = File::open(directory_of(target)).and_then(|directory| directory.sync_all());
         Ok(())
     }
 }
 
-impl Drop for Part {
+impl Drop for TemporaryFile {
     fn drop(&mut self) {
         if let Some(name) = &self.name {
-            // That it cannot be removed is no news beside what failed before.
+            // Ignored: an earlier error is being reported.
             let _ = fs::remove_file(name);
         }
     }
 }
 
-/// Give a file without a name one.
+/// Give an unnamed file a name.
 fn link(file: &File, name: &Path) -> io::Result<()> {
     let from = CString::new(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     let to = CString::new(name.as_os_str().as_bytes())?;
-    // SAFETY: both are texts that end in a zero byte and live during the call.
-    let answer = unsafe {
+    // SAFETY: both are C strings that outlive the call.
+    let status = unsafe {
         libc::linkat(libc::AT_FDCWD, from.as_ptr(), libc::AT_FDCWD, to.as_ptr(), libc::AT_SYMLINK_FOLLOW)
     };
-    if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,4 +1,4 @@
-//! The formats, and how one is told from another.
+//! File formats, and their recognition.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ pub enum Format {
     Npy,
     /// A zip archive of npy files.
     Npz,
-    /// Named arrays and texts.
+    /// Named arrays and strings.
     Safetensors,
     /// Named arrays, some of them quantised, and typed metadata.
     Gguf,
@@ -45,9 +45,9 @@ impl Format {
         Format::from_name(&path.extension()?.to_str()?.to_ascii_lowercase())
     }
 
-    /// The format whose signature the content begins with.
+    /// The format with the signature of the content.
     ///
-    /// Fails with [`ErrorKind::Value`](umber_types::ErrorKind) for any other content, and says what it looks like.
+    /// Fails with [`ErrorKind::Value`](umber_types::ErrorKind) for other content, with the name of a known foreign format.
     pub fn of_content(source: &Source) -> Result<Format> {
         source.named(|| match content(source)? {
             Content::Known(format) => Ok(format),
@@ -60,7 +60,7 @@ impl Format {
         })
     }
 
-    /// Refuse content whose signature is that of another format.
+    /// Return an error if the content has the signature of another format.
     fn check_content(self, source: &Source) -> Result<()> {
         let expected = self.described();
         source.named(|| match content(source)? {
@@ -79,7 +79,7 @@ impl Format {
                 )
             }
             Content::Foreign(what, advice) => Err(foreign(what, expected, advice)),
-            // The reader names the fault.
+            // The reader reports the fault.
             Content::Unknown => Ok(()),
         })
     }
@@ -95,32 +95,32 @@ impl Format {
     }
 }
 
-/// The error about a file of a format that has no reader.
+/// The error for a file in a format without a reader.
 pub(crate) fn foreign(what: &str, expected: &str, advice: &str) -> Error {
     error!(Value, "the file is {what}, expected {expected}: {advice}")
 }
 
-/// What stands beside arrays in a file.
+/// A value of a file's metadata.
 #[derive(Clone, Debug)]
 pub enum Value {
-    /// Numbers.
+    /// A scalar or an array.
     Array(Array),
-    /// A text.
+    /// A string.
     Text(String),
-    /// Several texts.
+    /// A list of strings.
     Texts(Vec<String>),
-    /// Several values of other kinds.
+    /// A list of values.
     List(Vec<Value>),
 }
 
-/// What a file of any format holds.
+/// The content of a file.
 #[derive(Debug)]
 pub enum Loaded {
     /// One array.
     Npy(Array),
     /// Arrays by name.
     Npz(npz::Contents),
-    /// Arrays and texts by name.
+    /// Arrays and strings by name.
     Safetensors(safetensors::Contents),
     /// Arrays and metadata by name.
     Gguf(gguf::Contents),
@@ -143,7 +143,7 @@ pub fn load(path: &Path) -> Result<Loaded> {
     read(&Source::open(path, Mapping::Share)?, Format::of_path(path))
 }
 
-/// The arrays in `source`, which is in this format, or in the one that it begins like.
+/// The arrays in `source`, in the given format or that of its signature.
 pub fn read(source: &Source, format: Option<Format>) -> Result<Loaded> {
     let format = match format {
         Some(format) => {

@@ -1,8 +1,8 @@
-//! Files of exported functions: programs as JSON, and the arrays they captured as tensors.
+//! Files of exported functions: programs as JSON, and captured arrays as tensors.
 //!
-//! A file is a safetensors file, so that any reader of that format can list what a function holds. Its metadata has
+//! The container is a safetensors file, so that any reader of that format can list a function's arrays. Its metadata has
 //! the entries `format` (always [`FORMAT`]), `version`, `functions` (JSON: signatures, steps, the names of constants)
-//! and `metadata` (whatever the user says). A reader refuses a version that is newer than its own.
+//! and `metadata` (any text of the user). Readers reject versions newer than their own.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -19,23 +19,23 @@ use umber_types::{Error, Result, bail, ensure, error};
 
 use crate::{Mapping, Source, safetensors};
 
-/// What the metadata entry `format` says.
+/// The value of the metadata entry `format`.
 pub const FORMAT: &str = "umber.functions";
 /// The version that is written, and the newest that can be read.
 pub const VERSION: u32 = 2;
 
 const OP: &str = "import_function";
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub struct Functions {
     /// One function, traced for several signatures.
     pub traces: Vec<Exported>,
-    /// What the user saved beside it.
+    /// The user's metadata.
     pub metadata: String,
 }
 
-/// A trace as the file says it.
+/// A trace as stored in the file.
 #[derive(Serialize, Deserialize)]
 struct Record {
     signature: Signature,
@@ -45,23 +45,23 @@ struct Record {
     constants: Vec<Constant>,
 }
 
-/// At which other lengths a trace may be called.
+/// The other lengths for which a trace may be called.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum Axes {
-    /// As the first version said it: of each argument, the axes that may have other lengths.
-    Each(Vec<Vec<bool>>),
-    /// As it is said now.
+    /// Version 1: for each argument, which axes may have other lengths.
+    AxisFlags(Vec<Vec<bool>>),
+    /// Since version 2.
     Free(Free),
 }
 
 impl From<Axes> for Free {
     fn from(axes: Axes) -> Free {
-        let each = match axes {
+        let flags = match axes {
             Axes::Free(free) => return free,
-            Axes::Each(each) => each,
+            Axes::AxisFlags(flags) => flags,
         };
-        let axes = each.iter().enumerate().flat_map(|(argument, axes)| {
+        let axes = flags.iter().enumerate().flat_map(|(argument, axes)| {
             axes.iter().enumerate().filter(|(_, free)| **free).map(move |(axis, _)| vec![(argument, axis)])
         });
         let axes = FreeAxes { long: axes.collect(), short: Vec::new() };
@@ -72,25 +72,25 @@ impl From<Axes> for Free {
 #[derive(Clone, Serialize, Deserialize)]
 struct Constant {
     name: String,
-    /// Complex numbers of 64-bit parts, for which the format has no word: pairs of reals along the last axis.
+    /// Whether it is a complex128 array, for which safetensors has no dtype, stored as pairs of reals along the last axis.
     paired: bool,
     shape: Vec<usize>,
-    /// Where the tensor is the array with its axes in another order: which axis of the tensor each axis is.
+    /// If the tensor is a transpose of the array: for each axis of the array, the axis of the tensor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     axes: Vec<i64>,
 }
 
-/// The tensors of a file: each content once, whichever arrays have it, in whatever order of their axes.
+/// The tensors of a file. Arrays with equal content share one, also if they are transposes of each other.
 #[derive(Default)]
 struct Tensors {
     named: Vec<(String, Array)>,
     names: IdMap<(usize, u32), Constant>,
-    /// The tensors whose elements have this hash.
+    /// Indices of tensors by the hash of their elements.
     hashes: HashMap<u64, Vec<usize>>,
 }
 
 impl Tensors {
-    /// How an evaluated array is found in the file.
+    /// Add an evaluated array; returns its entry in the file.
     fn constant(&mut self, array: &Array) -> Result<Constant> {
         if let Some(known) = self.names.get(&array.id()) {
             return Ok(known.clone());
@@ -105,32 +105,32 @@ impl Tensors {
         Ok(constant)
     }
 
-    /// The name of a dense array, which is added unless there is one with its elements.
+    /// The name of the tensor with these elements, which is added if there is none.
     fn name(&mut self, tensor: Array) -> String {
         let mut hasher = DefaultHasher::new();
         (tensor.dtype(), tensor.shape(), bytes_of(&tensor)).hash(&mut hasher);
-        let places = self.hashes.entry(hasher.finish()).or_default();
-        for &place in &*places {
-            let (name, known) = &self.named[place];
+        let indices = self.hashes.entry(hasher.finish()).or_default();
+        for &index in &*indices {
+            let (name, known) = &self.named[index];
             if known.spec() == tensor.spec() && bytes_of(known) == bytes_of(&tensor) {
                 return name.clone();
             }
         }
         let name = format!("constant.{}", self.named.len());
-        places.push(self.named.len());
+        indices.push(self.named.len());
         self.named.push((name.clone(), tensor));
         name
     }
 }
 
-/// The elements of a dense array, which has values.
+/// The elements of a contiguous evaluated array.
 fn bytes_of(dense: &Array) -> &[u8] {
     let bytes = dense.storage().and_then(|storage| storage.host()?.dense_bytes(dense.dtype()));
-    bytes.expect("the array is dense and has values")
+    bytes.expect("the array is contiguous and evaluated")
 }
 
-/// The array with its axes in the order in which they lie in memory, if it is dense then, and which axis of that each of
-/// its own is; else the array itself. So a matrix and its transpose are one tensor.
+/// The array with its axes in memory order, if it is contiguous then, and for each of its axes the axis of the result;
+/// otherwise the array itself. A matrix and its transpose thus share one tensor.
 fn in_memory_order(array: &Array) -> Result<(Array, Vec<i64>)> {
     let Some(storage) = array.storage() else { return Ok((array.clone(), Vec::new())) };
     let (shape, strides) = (&storage.layout().shape, &storage.layout().strides);
@@ -147,8 +147,8 @@ fn in_memory_order(array: &Array) -> Result<(Array, Vec<i64>)> {
         return Ok((array.clone(), Vec::new()));
     }
     let mut axes = vec![0; order.len()];
-    for (place, &axis) in order.iter().enumerate() {
-        axes[axis] = place as i64;
+    for (position, &axis) in order.iter().enumerate() {
+        axes[axis] = position as i64;
     }
     let order: Vec<i64> = order.into_iter().map(|axis| axis as i64).collect();
     let tensor = ops::transpose(array, Some(&order))?;
@@ -156,19 +156,20 @@ fn in_memory_order(array: &Array) -> Result<(Array, Vec<i64>)> {
     Ok((tensor, axes))
 }
 
-/// Write traces of a function; the file is whole or not there.
+/// Write traces of a function atomically.
 pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     let constants: Vec<Array> = traces.iter().flat_map(|trace| trace.constants.iter().cloned()).collect();
     eval(&constants)?;
     let mut tensors = Tensors::default();
     let mut records = Vec::with_capacity(traces.len());
     for trace in traces {
-        let listed = trace.constants.iter().map(|array| tensors.constant(array)).collect::<Result<_>>()?;
+        let constants_of_trace =
+            trace.constants.iter().map(|array| tensors.constant(array)).collect::<Result<_>>()?;
         records.push(Record {
             signature: trace.signature.clone(),
             free: Axes::Free(trace.free.clone()),
             program: trace.program.clone(),
-            constants: listed,
+            constants: constants_of_trace,
         });
     }
     let functions = serde_json::to_string(&records)
@@ -184,12 +185,12 @@ pub fn save(path: &Path, traces: &[Exported], metadata: &str) -> Result<()> {
     safetensors::save(path, &tensors.named, Some(entries))
 }
 
-/// Functions within functions lie several levels deeper each. What is deeper than this nobody wrote.
+/// Maximum nesting depth of the JSON; nested functions add several levels each, but no real file comes near this.
 const MAX_NESTING: usize = 2048;
-/// Room for so many levels, whatever the thread that asks has.
+/// Stack size for this depth, independent of the calling thread's.
 const STACK: usize = 64 << 20;
 
-/// What the text says, or what is wrong with it.
+/// Parse the functions, or return an error text.
 fn parsed(text: &str) -> std::result::Result<Vec<Record>, String> {
     let levels = levels_of(text);
     if levels > MAX_NESTING {
@@ -209,9 +210,9 @@ fn parsed(text: &str) -> std::result::Result<Vec<Record>, String> {
     })
 }
 
-/// How deep the brackets of a text lie within each other, those in strings aside.
+/// The maximum nesting depth of brackets outside of strings.
 fn levels_of(text: &str) -> usize {
-    let (mut level, mut deepest, mut in_string, mut is_escaped) = (0usize, 0, false, false);
+    let (mut level, mut max_level, mut in_string, mut is_escaped) = (0usize, 0, false, false);
     for byte in text.bytes() {
         match byte {
             _ if is_escaped => is_escaped = false,
@@ -219,37 +220,37 @@ fn levels_of(text: &str) -> usize {
             b'"' => in_string = !in_string,
             b'[' | b'{' if !in_string => {
                 level += 1;
-                deepest = deepest.max(level);
+                max_level = max_level.max(level);
             }
             b']' | b'}' if !in_string => level = level.saturating_sub(1),
             _ => {}
         }
     }
-    deepest
+    max_level
 }
 
-/// Read a file that [`save`] wrote. Whatever else is in there is refused: what it says is checked step by step.
+/// Read a file that [`save`] wrote. Every step of the programs is validated, and other content is an error.
 pub fn load(path: &Path) -> Result<Functions> {
-    let refused = |what: &str| error!(Value(OP), "{}: {what}", path.display());
-    // A function may be called when its file is long gone or another: its arrays are copied.
+    let format_error = |message: &str| error!(Value(OP), "{}: {message}", path.display());
+    // Copied, not mapped: a function may be called after its file was deleted or replaced.
     let contents = Source::open(path, Mapping::Copy)
         .and_then(|source| safetensors::read(&source))
         .map_err(|error| error.with_op(OP))?;
     let entry = |name: &str| contents.metadata.get(name).map(String::as_str);
     ensure_that(entry("format") == Some(FORMAT), || {
-        refused("not a file of functions, expected one by export_function")
+        format_error("not a file of functions, expected one by export_function")
     })?;
     let version: u32 = entry("version").and_then(|text| text.parse().ok()).unwrap_or(0);
     ensure_that((1..=VERSION).contains(&version), || {
-        refused(&format!("format version {version} is not supported; the newest is {VERSION}"))
+        format_error(&format!("format version {version} is not supported; the newest is {VERSION}"))
     })?;
     let text = entry("functions").unwrap_or_default();
-    let records = parsed(text).map_err(|what| refused(&format!("the functions are damaged: {what}")))?;
+    let records = parsed(text).map_err(|what| format_error(&format!("the functions are damaged: {what}")))?;
     let arrays: HashMap<&str, &Array> =
         contents.arrays.iter().map(|(name, array)| (name.as_str(), array)).collect();
     let mut traces = Vec::with_capacity(records.len());
     for record in records {
-        // What a hostile file says of an operation may be such nonsense that the check of it fails.
+        // Checks may panic on nonsensical parameters of a malicious file.
         let checked = catch_unwind(AssertUnwindSafe(|| exported(record, &arrays)));
         let checked = checked.unwrap_or_else(|_| bail!(Value, "invalid parameters of an operation"));
         traces.push(checked.map_err(|error| error.with_op(OP).about(path.display()))?);

@@ -1,11 +1,11 @@
 //! Floor 4: files to arrays and back.
 //!
-//! [`load`] reads any format; the modules read and write one each. Loading maps: an array's memory is the file itself,
-//! read when it is used and shared with every process that maps the file. [`Source`] says where bytes come from and
-//! whether they are mapped or copied, [`Target`] where they go and who is told of the progress.
+//! [`load`] reads any format; each module reads and writes one. Arrays are mapped on loading: their memory is the file itself,
+//! read on first use and shared with every process that maps the file. [`Source`] determines where bytes come from and
+//! whether they are mapped or copied, [`Target`] where they are written and who receives the progress.
 //!
-//! Readers check everything a file says before they believe it: a damaged file is an error that names the file and
-//! the fault, never a crash. Writers write beside the target and rename, so that a file is whole or not there.
+//! Readers validate everything: a damaged file gives an error with the file and the fault, never a crash. Writers write to a
+//! temporary file and rename it, so that a file is complete or unchanged.
 
 mod atomic_write;
 mod direct_io;
@@ -32,7 +32,7 @@ use umber_core::graph::ArrayInternals;
 use umber_core::{Array, Shape};
 use umber_types::{Error, ErrorKind, Result, ensure, error};
 
-/// An error of the operating system's about a file.
+/// An error of the operating system about a file.
 fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
     let verb = if op == "load" { "read" } else { "write" };
     let is_missing = error.kind() == io::ErrorKind::NotFound;
@@ -40,15 +40,15 @@ fn io_error(op: &str, name: &str, error: &io::Error) -> Error {
     Error::new(kind, format!("cannot {verb} {name}: {error}")).with_op(op)
 }
 
-/// The error as one of `op`, about the file `name`.
+/// The error with the operation `op` and the file `name`.
 fn about(op: &str, name: &str, error: Error) -> Error {
     error.with_op(op).about(name)
 }
 
-/// More axes than any array needs; a file that says so is damaged.
+/// Maximum number of axes; a file with more is considered damaged.
 const MAX_AXES: usize = 64;
 
-/// The shape that a file says.
+/// The shape with lengths from a file.
 fn shape_of(lengths: &[u64]) -> Result<Shape> {
     ensure!(lengths.len() <= MAX_AXES, Value, "array of {} axes; the maximum is {MAX_AXES}", lengths.len());
     let signed: Vec<i64> = lengths.iter().map(|&length| i64::try_from(length).unwrap_or(i64::MAX)).collect();
@@ -61,7 +61,7 @@ fn shape_of(lengths: &[u64]) -> Result<Shape> {
     })
 }
 
-/// The bytes of a dense evaluated array.
+/// The bytes of a contiguous evaluated array.
 fn bytes_of(dense: &Array) -> &[u8] {
     let host = dense.storage().and_then(umber_core::graph::Storage::host);
     host.and_then(|host| host.dense_bytes(dense.dtype())).unwrap_or(&[])

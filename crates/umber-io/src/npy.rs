@@ -7,7 +7,7 @@ use umber_core::{Array, DType, Layout, Shape, ops};
 use umber_types::{Result, bail, ensure};
 
 use crate::npy_header::{self, Element, Header};
-use crate::source::made;
+use crate::source::filled_array;
 use crate::{MAX_AXES, Mapping, Source, Target, Value, about, bytes_of, shape_of};
 
 /// Map the array in a file.
@@ -15,72 +15,73 @@ pub fn load(path: &Path) -> Result<Array> {
     read(&Source::open(path, Mapping::Share)?)
 }
 
-/// The array in the bytes of a file; what follows it is not looked at.
+/// The array in the bytes of a file; bytes after it are ignored.
 pub fn read(source: &Source) -> Result<Array> {
-    source.named(|| match element(source)? {
-        Held::Array(array) => Ok(array),
-        Held::Text(_) => {
+    source.named(|| match content(source)? {
+        NpyContent::Array(array) => Ok(array),
+        NpyContent::Text(_) => {
             bail!(Type, "string elements are not supported")
         }
-        Held::Foreign(what) => {
+        NpyContent::Foreign(what) => {
             bail!(Type, "npy elements of {what} are not supported")
         }
     })
 }
 
-/// How many bytes of the source its array takes, header and all; those that are there, if it is cut short.
+/// Number of bytes of the source's array with its header, or the available ones if the file is truncated.
 pub fn extent(source: &Source) -> Result<usize> {
-    let mut at = 0;
-    let taken = bytes_needed(source.name(), &mut |count| {
-        let end = source.length().min(at + count);
-        let bytes = source.named(|| source.bytes(at..end))?.into_owned();
-        at = end;
+    let mut end_of_read = 0;
+    let needed = bytes_needed(source.name(), &mut |count| {
+        let end = source.length().min(end_of_read + count);
+        let bytes = source.named(|| source.bytes(end_of_read..end))?.into_owned();
+        end_of_read = end;
         Ok(bytes)
     })?;
-    Ok(taken.1.min(source.length()))
+    Ok(needed.1.min(source.length()))
 }
 
-/// What is in one npy file.
-pub(crate) enum Held {
+/// The content of an npy file.
+pub(crate) enum NpyContent {
     Array(Array),
     Text(Value),
-    /// What umber has no word for.
+    /// A description of an unsupported type.
     Foreign(String),
 }
 
-/// What is in an npy file.
-pub(crate) fn element(source: &Source) -> Result<Held> {
+/// The content of an npy file.
+pub(crate) fn content(source: &Source) -> Result<NpyContent> {
     let start = source.bytes(0..source.length().min(12))?;
-    let Some(place) = npy_header::place(&start)? else {
+    let Some(range) = npy_header::text_range(&start)? else {
         bail!(Value, "{} bytes are too short for an npy file", source.length());
     };
-    let begin = place.end;
-    let header = npy_header::parse(&source.bytes(place)?)?;
+    let begin = range.end;
+    let header = npy_header::parse(&source.bytes(range)?)?;
     let shape = shape_of(&header.shape)?;
     match &header.element {
-        Element::Number(dtype) => numbers(source, begin, *dtype, &header, shape).map(Held::Array),
+        Element::Number(dtype) => numbers(source, begin, *dtype, &header, shape).map(NpyContent::Array),
         Element::Text { characters, width } => texts(source, begin, *characters, *width, &header, &shape),
-        Element::Foreign(what) => Ok(Held::Foreign(what.clone())),
+        Element::Foreign(what) => Ok(NpyContent::Foreign(what.clone())),
     }
 }
 
 fn numbers(source: &Source, begin: usize, dtype: DType, header: &Header, shape: Shape) -> Result<Array> {
-    let lies: Shape = if header.is_fortran { shape.iter().rev().copied().collect() } else { shape };
+    let stored_shape: Shape = if header.is_fortran { shape.iter().rev().copied().collect() } else { shape };
     let array = if header.is_big_endian && dtype.size() > 1 {
-        let bytes = source.bytes(begin..begin.saturating_add(lies.size().saturating_mul(dtype.size())))?;
+        let bytes =
+            source.bytes(begin..begin.saturating_add(stored_shape.size().saturating_mul(dtype.size())))?;
         let unit = dtype.alignment();
-        made(dtype, &lies, |into| {
+        filled_array(dtype, &stored_shape, |into| {
             into.copy_from_slice(&bytes);
             into.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
             Ok(())
         })?
     } else {
-        source.array(begin, dtype, &lies)?
+        source.array(begin, dtype, &stored_shape)?
     };
     if header.is_fortran { ops::transpose(&array, None) } else { Ok(array) }
 }
 
-/// Texts: one or a list of them.
+/// A string or a list of strings.
 fn texts(
     source: &Source,
     begin: usize,
@@ -88,29 +89,30 @@ fn texts(
     width: usize,
     header: &Header,
     shape: &Shape,
-) -> Result<Held> {
+) -> Result<NpyContent> {
     if shape.ndim() > 1 {
-        return Ok(Held::Foreign(format!("texts in {} axes", shape.ndim())));
+        return Ok(NpyContent::Foreign(format!("texts in {} axes", shape.ndim())));
     }
-    let each = characters.saturating_mul(width);
-    let bytes = source.bytes(begin..begin.saturating_add(shape.size().saturating_mul(each)))?;
-    // Texts of no characters take no bytes, so nothing limits how many a file claims.
+    let item_size = characters.saturating_mul(width);
+    let bytes = source.bytes(begin..begin.saturating_add(shape.size().saturating_mul(item_size)))?;
+    // Empty strings take no bytes, so the file's size does not limit their number.
     ensure!(
-        each > 0 || shape.size() <= 1 << 20,
+        item_size > 0 || shape.size() <= 1 << 20,
         Value,
         "{} empty strings exceed the maximum of one million",
         shape.size()
     );
-    let mut found = (0..shape.size()).map(|i| text(&bytes[i * each..(i + 1) * each], width, header));
+    let mut texts =
+        (0..shape.size()).map(|i| text(&bytes[i * item_size..(i + 1) * item_size], width, header));
     let value = if shape.ndim() == 0 {
-        found.next().unwrap_or_else(|| Some(String::new())).map(Value::Text)
+        texts.next().unwrap_or_else(|| Some(String::new())).map(Value::Text)
     } else {
-        found.collect::<Option<_>>().map(Value::Texts)
+        texts.collect::<Option<_>>().map(Value::Texts)
     };
-    Ok(value.map_or_else(|| Held::Foreign("texts that are no Unicode".to_owned()), Held::Text))
+    Ok(value.map_or_else(|| NpyContent::Foreign("texts that are no Unicode".to_owned()), NpyContent::Text))
 }
 
-/// The characters, if they are some.
+/// Decode a string, if it is valid.
 fn text(bytes: &[u8], width: usize, header: &Header) -> Option<String> {
     let text = if width == 1 {
         std::str::from_utf8(bytes).ok().map(str::to_owned)
@@ -124,67 +126,67 @@ fn text(bytes: &[u8], width: usize, header: &Header) -> Option<String> {
     text.map(|text| text.trim_end_matches('\0').to_owned())
 }
 
-/// The next so many bytes of a stream, or fewer at its end.
+/// Returns the next bytes of a stream: the requested number, or fewer at its end.
 type Take<'a> = &'a mut dyn FnMut(usize) -> Result<Vec<u8>>;
 
-/// Take bytes until there are `length`, or no more.
-fn more(bytes: &mut Vec<u8>, length: usize, take: Take<'_>) -> Result<()> {
-    const PIECE: usize = 16 << 20;
+/// Read until there are `length` bytes, or until the end.
+fn read_until(bytes: &mut Vec<u8>, length: usize, take: Take<'_>) -> Result<()> {
+    const CHUNK: usize = 16 << 20;
     while bytes.len() < length {
-        let asked = (length - bytes.len()).min(PIECE);
-        let piece = take(asked)?;
-        if piece.is_empty() || piece.len() > asked {
+        let request = (length - bytes.len()).min(CHUNK);
+        let chunk = take(request)?;
+        if chunk.is_empty() || chunk.len() > request {
             break;
         }
-        if bytes.try_reserve(piece.len()).is_err() {
+        if bytes.try_reserve(chunk.len()).is_err() {
             bail!(Memory("load"), "out of memory reading a file: more than {} bytes", bytes.len());
         }
-        bytes.extend_from_slice(&piece);
+        bytes.extend_from_slice(&chunk);
     }
     Ok(())
 }
 
-/// The header at the beginning of a stream, and the length of the npy file that it begins.
+/// Read the header at the beginning of a stream; returns the bytes read and the length of the npy file.
 fn bytes_needed(name: &str, take: Take<'_>) -> Result<(Vec<u8>, usize)> {
     let fail = |error| about("load", name, error);
     let mut bytes = Vec::new();
-    more(&mut bytes, 10, take)?;
-    let mut place = npy_header::place(&bytes).map_err(fail)?;
-    if place.is_none() {
-        more(&mut bytes, 12, take)?;
-        place = npy_header::place(&bytes).map_err(fail)?;
+    read_until(&mut bytes, 10, take)?;
+    let mut range = npy_header::text_range(&bytes).map_err(fail)?;
+    if range.is_none() {
+        read_until(&mut bytes, 12, take)?;
+        range = npy_header::text_range(&bytes).map_err(fail)?;
     }
-    // What is no npy file, or ends in its header, is not read on: whoever reads the bytes says so.
-    let Some(place) = place else { return Ok((bytes, 0)) };
-    more(&mut bytes, place.end, take)?;
-    let Some(text) = bytes.get(place.clone()) else { return Ok((bytes, 0)) };
+    // Content that is not an npy file, or truncated in its header, is not read further: parsing the bytes reports the error.
+    let Some(range) = range else { return Ok((bytes, 0)) };
+    read_until(&mut bytes, range.end, take)?;
+    let Some(text) = bytes.get(range.clone()) else { return Ok((bytes, 0)) };
     let header = npy_header::parse(text).map_err(fail)?;
-    let each = match header.element {
+    let item_size = match header.element {
         Element::Number(dtype) => dtype.size(),
         Element::Text { characters, width } => characters.saturating_mul(width),
         Element::Foreign(_) => 0,
     };
-    let size = shape_of(&header.shape).map_err(fail)?.size().saturating_mul(each);
-    Ok((bytes, place.end.saturating_add(size)))
+    let size = shape_of(&header.shape).map_err(fail)?.size().saturating_mul(item_size);
+    Ok((bytes, range.end.saturating_add(size)))
 }
 
-/// The bytes of one npy file out of a stream, of which `take` gives the next so many, or fewer at its end.
+/// The bytes of one npy file from a stream. `take` returns the next bytes: the requested number, or fewer at the end.
 ///
-/// Memory grows with what the stream gives, not with what the header claims.
+/// Memory use is limited by the data in the stream, not by sizes in the header.
 pub fn bytes_from(name: &str, take: Take<'_>) -> Result<Vec<u8>> {
     let (mut bytes, length) = bytes_needed(name, take)?;
-    more(&mut bytes, length, take)?;
+    read_until(&mut bytes, length, take)?;
     Ok(bytes)
 }
 
-/// An array as it goes into a file: the bytes before its elements, and where these are.
-pub(crate) struct Prepared {
+/// An array in npy format: the header, and its elements.
+pub(crate) struct EncodedArray {
     pub(crate) header: Vec<u8>,
     dense: Array,
 }
 
-impl Prepared {
-    pub(crate) fn new(array: &Array) -> Result<Prepared> {
+impl EncodedArray {
+    pub(crate) fn new(array: &Array) -> Result<EncodedArray> {
         ensure!(
             array.ndim() <= MAX_AXES,
             Value("save"),
@@ -198,12 +200,12 @@ impl Prepared {
             array.dtype()
         );
         let array = &array.to_host()?;
-        let (dense, is_fortran) = match reversed(array)? {
-            Some(reversed) => (reversed, true),
+        let (dense, is_fortran) = match transposed(array)? {
+            Some(transposed) => (transposed, true),
             None => (array.to_dense()?, false),
         };
-        let header = npy_header::written(array.dtype(), array.shape(), is_fortran);
-        Ok(Prepared { header, dense })
+        let header = npy_header::encode(array.dtype(), array.shape(), is_fortran);
+        Ok(EncodedArray { header, dense })
     }
 
     pub(crate) fn data(&self) -> &[u8] {
@@ -211,26 +213,26 @@ impl Prepared {
     }
 }
 
-/// The transpose, if that lies densely and the array does not: the format has a word for it.
-fn reversed(array: &Array) -> Result<Option<Array>> {
+/// The transpose, if that is contiguous and the array is not: the format supports Fortran order.
+fn transposed(array: &Array) -> Result<Option<Array>> {
     let Some(storage) = array.storage() else { return Ok(None) };
     let layout = storage.layout();
-    let transposed = Layout {
+    let transposed_layout = Layout {
         shape: layout.shape.iter().rev().copied().collect(),
         strides: layout.strides.iter().rev().copied().collect(),
         offset: layout.offset,
     };
-    if layout.is_contiguous() || !transposed.is_contiguous() {
+    if layout.is_contiguous() || !transposed_layout.is_contiguous() {
         return Ok(None);
     }
-    Array::from_storage(storage.with_layout(transposed), array.dtype()).map(Some)
+    Array::from_storage(storage.with_layout(transposed_layout), array.dtype()).map(Some)
 }
 
-/// Write an array into a file, whole or not at all.
+/// Write an array to a file atomically.
 pub fn save<'a>(target: impl Into<Target<'a>>, array: &Array) -> Result<()> {
-    let prepared = Prepared::new(array)?;
-    target.into().write("save", prepared.data().len() as u64, |output| {
-        output.plain(&prepared.header)?;
-        output.data(prepared.data())
+    let encoded = EncodedArray::new(array)?;
+    target.into().write("save", encoded.data().len() as u64, |output| {
+        output.plain(&encoded.header)?;
+        output.data(encoded.data())
     })
 }

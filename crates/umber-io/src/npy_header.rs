@@ -4,10 +4,10 @@ use umber_core::DType;
 use umber_types::{Kind, Result, bail, ensure};
 
 pub(crate) const MAGIC: &[u8; 6] = b"\x93NUMPY";
-/// No header of an array is longer; those of records may be, but there is no array in them.
+/// Maximum length of a header. Those of record types may be longer, but these are not supported.
 const MAX_HEADER: usize = 1 << 20;
 
-/// What a header says.
+/// The content of a header.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) element: Element,
@@ -16,19 +16,19 @@ pub(crate) struct Header {
     pub(crate) shape: Vec<u64>,
 }
 
-/// What the elements are.
+/// The type of the elements.
 #[derive(Debug)]
 pub(crate) enum Element {
     /// Numbers.
     Number(DType),
-    /// Texts of so many characters: four bytes each (`U`), or one (`S`).
+    /// Strings of this many characters, of four bytes (`U`) or one (`S`) each.
     Text { characters: usize, width: usize },
-    /// What umber has no dtype for, in words.
+    /// A description of an unsupported type.
     Foreign(String),
 }
 
-/// Where the text of the header is in a file that begins so; `None` if more than these bytes is needed to say.
-pub(crate) fn place(start: &[u8]) -> Result<Option<std::ops::Range<usize>>> {
+/// The range of the header's text in a file that begins with these bytes; `None` if more bytes are needed.
+pub(crate) fn text_range(start: &[u8]) -> Result<Option<std::ops::Range<usize>>> {
     ensure!(start.iter().zip(MAGIC).all(|(a, b)| a == b), Value, "not an npy file: wrong magic number");
     let (begin, length) = match start {
         [_, _, _, _, _, _, 1, _, a, b, ..] => (10, usize::from(u16::from_le_bytes([*a, *b]))),
@@ -47,11 +47,11 @@ enum Literal {
     Text(String),
     Bool(bool),
     Ints(Vec<u64>),
-    /// Brackets of other things: records.
+    /// A list: a record type.
     Other,
 }
 
-/// What the text of a header says.
+/// Parse the text of a header.
 pub(crate) fn parse(text: &[u8]) -> Result<Header> {
     let mut parser = Parser { text, at: 0 };
     let (mut descr, mut fortran, mut shape) = (None, None, None);
@@ -60,21 +60,21 @@ pub(crate) fn parse(text: &[u8]) -> Result<Header> {
         let key = parser.string()?;
         parser.expect(b':')?;
         let value = parser.value()?;
-        let place = match &*key {
+        let entry = match &*key {
             "descr" => &mut descr,
             "fortran_order" => &mut fortran,
             "shape" => &mut shape,
             _ => bail!(Value, "unknown key {key:?} in npy header, expected descr, fortran_order and shape"),
         };
-        ensure!(place.is_none(), Value, "duplicate key {key:?} in npy header");
-        *place = Some(value);
+        ensure!(entry.is_none(), Value, "duplicate key {key:?} in npy header");
+        *entry = Some(value);
         if !parser.skips(b',') {
             parser.expect(b'}')?;
             break;
         }
     }
-    if let Some(more) = parser.peek() {
-        bail!(Value, "{:?} after the end of the npy header", char::from(more));
+    if let Some(character) = parser.peek() {
+        bail!(Value, "{:?} after the end of the npy header", char::from(character));
     }
     let (Some(descr), Some(Literal::Bool(is_fortran)), Some(Literal::Ints(shape))) = (descr, fortran, shape)
     else {
@@ -99,7 +99,7 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    /// The next character that is no space.
+    /// The next character that is not whitespace.
     fn peek(&mut self) -> Option<u8> {
         while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
             self.at += 1;
@@ -107,25 +107,25 @@ impl Parser<'_> {
         self.text.get(self.at).copied()
     }
 
-    fn skips(&mut self, wanted: u8) -> bool {
-        let found = self.peek() == Some(wanted);
-        self.at += usize::from(found);
-        found
+    fn skips(&mut self, expected: u8) -> bool {
+        let matches = self.peek() == Some(expected);
+        self.at += usize::from(matches);
+        matches
     }
 
-    fn expect(&mut self, wanted: u8) -> Result<()> {
-        if self.skips(wanted) {
+    fn expect(&mut self, expected: u8) -> Result<()> {
+        if self.skips(expected) {
             return Ok(());
         }
-        let wanted = char::from(wanted);
+        let expected = char::from(expected);
         match self.text.get(self.at) {
             Some(&found) => bail!(
                 Value,
-                "npy header: character {} is {:?}, expected {wanted:?}",
+                "npy header: character {} is {:?}, expected {expected:?}",
                 self.at,
                 char::from(found)
             ),
-            None => bail!(Value, "npy header ends after {} characters, expected {wanted:?}", self.at),
+            None => bail!(Value, "npy header ends after {} characters, expected {expected:?}", self.at),
         }
     }
 
@@ -167,7 +167,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Integers up to the closing parenthesis; Python 2 wrote some with an `L`.
+    /// Integers up to the closing parenthesis. Python 2 wrote some with the suffix `L`.
     fn lengths(&mut self) -> Result<Vec<u64>> {
         let mut lengths = Vec::new();
         while !self.skips(b')') {
@@ -181,7 +181,7 @@ impl Parser<'_> {
             lengths.push(length);
             if !self.skips(b',') {
                 self.expect(b')')?;
-                // Without a comma the parentheses are those of an integer.
+                // Without a comma the parentheses do not make a tuple.
                 ensure!(lengths.len() > 1, Value, "npy header has shape ({length}), expected ({length},)");
                 break;
             }
@@ -189,7 +189,7 @@ impl Parser<'_> {
         Ok(lengths)
     }
 
-    /// Anything up to the bracket that closes the one here.
+    /// Skip the list that begins here.
     fn brackets(&mut self) -> Result<()> {
         let mut depth = 0usize;
         while let Some(next) = self.peek() {
@@ -213,18 +213,18 @@ impl Parser<'_> {
 
 fn element_of(typestr: &str) -> Element {
     let code = typestr.trim_start_matches(['<', '>', '|', '=']);
-    // The extension that others write bfloat16 in, for which NumPy has no word.
+    // Void of two bytes, which other writers use for bfloat16, as NumPy has no such dtype.
     if code == "V2" {
         return Element::Number(DType::BFloat16);
     }
     if code == "?" {
         return Element::Number(DType::Bool);
     }
-    // What ml_dtypes calls a float of one byte; the others of its it calls by their size alone.
+    // The type code of float8_e5m2 by ml_dtypes, which gives its other float8 dtypes no distinct code.
     if code == "f1" {
         return Element::Number(DType::Float8E5M2);
     }
-    let known = DType::COMPUTE.into_iter().find(|&dtype| word_of(dtype) == code);
+    let known = DType::COMPUTE.into_iter().find(|&dtype| type_code(dtype) == code);
     if let Some(dtype) = known {
         return Element::Number(dtype);
     }
@@ -240,8 +240,8 @@ fn element_of(typestr: &str) -> Element {
     }
 }
 
-/// How the format spells a dtype, without byte order.
-fn word_of(dtype: DType) -> String {
+/// NumPy's type code of a dtype, without byte order.
+fn type_code(dtype: DType) -> String {
     let kind = match dtype.kind() {
         Kind::Bool => 'b',
         Kind::Unsigned => 'u',
@@ -253,20 +253,20 @@ fn word_of(dtype: DType) -> String {
     format!("{kind}{}", dtype.size())
 }
 
-/// The bytes before the elements of an array, a multiple of 64.
-pub(crate) fn written(dtype: DType, shape: &[usize], is_fortran: bool) -> Vec<u8> {
+/// The magic number and header of an array, padded to a multiple of 64 bytes.
+pub(crate) fn encode(dtype: DType, shape: &[usize], is_fortran: bool) -> Vec<u8> {
     let order = if dtype.size() == 1 { '|' } else { '<' };
     let fortran = if is_fortran { "True" } else { "False" };
     let shape = umber_core::Shape::from(shape);
     let mut text =
-        format!("{{'descr': '{order}{}', 'fortran_order': {fortran}, 'shape': {shape}, }}", word_of(dtype));
+        format!("{{'descr': '{order}{}', 'fortran_order': {fortran}, 'shape': {shape}, }}", type_code(dtype));
     while (10 + text.len() + 1) % 64 != 0 {
         text.push(' ');
     }
     text.push('\n');
     let mut bytes = MAGIC.to_vec();
     bytes.extend_from_slice(&[1, 0]);
-    // At most 64 axes of 20 digits.
+    // Fits 16 bits: at most 64 axes of up to 20 digits.
     bytes.extend_from_slice(&(text.len() as u16).to_le_bytes());
     bytes.extend_from_slice(text.as_bytes());
     bytes

@@ -6,33 +6,33 @@ use umber_core::{Array, eval, frontend};
 use umber_types::{Error, Result, error};
 
 use crate::format::foreign;
-use crate::npy::{self, Held, Prepared};
+use crate::npy::{self, EncodedArray, NpyContent};
 use crate::zip::{Archive, Member, members};
 use crate::{Mapping, Source, Target, Value, npy_header, signature};
 
-/// What NumPy appends to the name of an array.
+/// The suffix that NumPy appends to the names of arrays.
 const SUFFIX: &str = ".npy";
-/// The comment of an archive that was saved without arrays, which tells it from a zip archive of something else.
+/// The comment of an archive without arrays, to distinguish it from other zip archives.
 const NO_ARRAYS: &[u8] = b"npz without arrays";
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug, Default)]
 pub struct Contents {
     /// Arrays by name, in the order of the file.
     pub arrays: Vec<(String, Array)>,
-    /// Texts and lists of texts by name.
+    /// Strings and lists of strings by name.
     pub texts: Vec<(String, Value)>,
-    /// Names of what is neither, and what it is.
+    /// Names of other members, and what they are.
     pub others: Vec<(String, String)>,
 }
 
-/// Are the arrays of an archive made smaller?
+/// Whether the arrays of an archive are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Compression {
-    /// They lie in it as in memory, so that they can be mapped.
+    /// Stored uncompressed, so that they can be mapped.
     #[default]
     None,
-    /// With deflate.
+    /// Compressed with deflate.
     Deflate,
 }
 
@@ -43,10 +43,10 @@ pub fn load(path: &Path) -> Result<Contents> {
 
 /// The arrays in the bytes of a file.
 ///
-/// A member is an array by its content; its name loses the suffix `.npy` unless another member has the shorter name.
+/// Members are recognised by their content. The name of an array omits the suffix `.npy`, unless another member has that name.
 ///
-/// Fails with [`ErrorKind::Value`](umber_types::ErrorKind) for an archive that holds neither arrays nor texts, and says
-/// what it looks like.
+/// Fails with [`ErrorKind::Value`](umber_types::ErrorKind) for an archive without arrays and strings, with the name of a known
+/// foreign format.
 pub fn read(source: &Source) -> Result<Contents> {
     source.named(|| {
         let archive = members(source)?;
@@ -72,39 +72,40 @@ fn read_member(source: &Source, member: &Member, all: &[Member], contents: &mut 
     }
     let name = short.filter(|short| all.iter().all(|other| other.name != *short)).unwrap_or(&member.name);
     let name = name.to_owned();
-    match npy::element(&member.bytes(source)?)? {
-        Held::Array(array) => contents.arrays.push((name, array)),
-        Held::Text(value) => contents.texts.push((name, value)),
-        Held::Foreign(what) => contents.others.push((name, what)),
+    match npy::content(&member.bytes(source)?)? {
+        NpyContent::Array(array) => contents.arrays.push((name, array)),
+        NpyContent::Text(value) => contents.texts.push((name, value)),
+        NpyContent::Foreign(what) => contents.others.push((name, what)),
     }
     Ok(())
 }
 
-/// What a zip archive is by the names of its members, if they tell, and the way out.
+/// The kind of a zip archive and advice, if the names of its members reveal it.
 pub(crate) fn foreign_archive(source: &Source) -> Option<(&'static str, &'static str)> {
     signature::archive(members(source).ok()?.members.iter().map(|member| &*member.name))
 }
 
-/// The error about an archive in which no member is an array.
+/// The error for an archive without arrays.
 fn without_arrays(members: &[Member], others: &[(String, String)]) -> Error {
-    const SHOWN: usize = 3;
+    const MAX_SHOWN: usize = 3;
     if let Some((what, advice)) = signature::archive(members.iter().map(|member| &*member.name)) {
         return foreign(what, "an npz file", advice);
     }
     if members.is_empty() {
         return error!(Value, "zip archive is empty, expected an npz file with an array");
     }
-    let shown: Vec<_> = others.iter().take(SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
-    let more = if others.len() > SHOWN { "; …" } else { "" };
+    let shown: Vec<_> =
+        others.iter().take(MAX_SHOWN).map(|(name, what)| format!("'{name}', {what}")).collect();
+    let ellipsis = if others.len() > MAX_SHOWN { "; …" } else { "" };
     error!(
         Value,
-        "none of the {} members of the zip archive is an array ({}{more})",
+        "none of the {} members of the zip archive is an array ({}{ellipsis})",
         members.len(),
         shown.join("; ")
     )
 }
 
-/// Write arrays into a file, whole or not at all.
+/// Write arrays to a file atomically.
 ///
 /// ```
 /// # use umber_io as io;
@@ -132,14 +133,8 @@ pub fn save<'a>(
     target.into().write(op, total, |output| {
         let mut archive = Archive::default();
         for (name, array) in arrays {
-            let prepared = Prepared::new(array)?;
-            archive.add(
-                output,
-                &format!("{name}{SUFFIX}"),
-                &prepared.header,
-                prepared.data(),
-                compression,
-            )?;
+            let encoded = EncodedArray::new(array)?;
+            archive.add(output, &format!("{name}{SUFFIX}"), &encoded.header, encoded.data(), compression)?;
         }
         archive.finish(output, if arrays.is_empty() { NO_ARRAYS } else { b"" })
     })

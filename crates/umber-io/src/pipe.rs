@@ -1,4 +1,4 @@
-//! Named pipes that are written to: whoever reads them may be long in coming, and may never come.
+//! Writing to named pipes, whose reader may come late or never.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
@@ -11,17 +11,17 @@ use std::time::Duration;
 use umber_core::frontend;
 use umber_types::{Error, Result};
 
-/// As long as nobody notices that it is waited before an interruption is looked for.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// Interval between checks for interrupts.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// The end of a pipe that is written to.
+/// The writing end of a pipe.
 struct Pipe {
     file: File,
-    /// What ended the waiting, which no error of the operating system can say.
+    /// The interrupt that ended a write, since `io::Error` cannot carry it.
     interruption: Option<Error>,
 }
 
-/// Write through `body` into the pipe at `path`, once somebody reads it.
+/// Write through `body` into the pipe at `path`, once it has a reader.
 pub(crate) fn write(
     path: &Path,
     failed: impl Fn(io::Error) -> Error,
@@ -38,10 +38,10 @@ pub(crate) fn write(
 fn open(path: &Path, failed: impl Fn(io::Error) -> Error) -> Result<File> {
     loop {
         match OpenOptions::new().write(true).custom_flags(libc::O_NONBLOCK).open(path) {
-            // Nobody reads it yet.
+            // No reader yet.
             Err(error) if error.raw_os_error() == Some(libc::ENXIO) => {
                 frontend::check_interrupted()?;
-                thread::sleep(PATIENCE);
+                thread::sleep(POLL_INTERVAL);
             }
             opened => return opened.map_err(failed),
         }
@@ -49,11 +49,11 @@ fn open(path: &Path, failed: impl Fn(io::Error) -> Error) -> Result<File> {
 }
 
 impl Pipe {
-    /// Wait until there is room, or for a while.
+    /// Wait until the pipe is writable, at most for the polling interval.
     fn wait(&self) {
-        let mut asked = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one entry that lives during the call. Whatever is wrong shows when it is written next.
-        unsafe { libc::poll(&raw mut asked, 1, PATIENCE.as_millis() as libc::c_int) };
+        let mut poll = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one entry, which outlives the call. Errors are reported by the next write.
+        unsafe { libc::poll(&raw mut poll, 1, POLL_INTERVAL.as_millis() as libc::c_int) };
     }
 }
 

@@ -11,27 +11,27 @@ use umber_types::{Result, bail, ensure, error};
 
 use crate::{MAX_AXES, Mapping, Source, Target, bytes_of, shape_of};
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub struct Contents {
     /// Arrays by name, in the order of the names.
     pub arrays: Vec<(String, Array)>,
-    /// Texts by name.
+    /// Strings by name.
     pub metadata: HashMap<String, String>,
 }
 
 const METADATA: &str = "__metadata__";
-/// The format's own bound.
+/// The maximum length of a header, by the format's definition.
 const MAX_SAFETENSORS_HEADER: usize = 100_000_000;
-/// Data begins at a multiple of this.
+/// Alignment of the data.
 const ALIGNMENT: usize = 64;
 
-/// The dtype that a word of the format stands for.
-fn dtype_of(word: &str) -> Option<DType> {
-    DType::ALL.into_iter().find(|&dtype| word_of(dtype) == Some(word))
+/// The dtype with this name in the format.
+fn dtype_of(name: &str) -> Option<DType> {
+    DType::ALL.into_iter().find(|&dtype| name_of(dtype) == Some(name))
 }
 
-fn word_of(dtype: DType) -> Option<&'static str> {
+fn name_of(dtype: DType) -> Option<&'static str> {
     Some(match dtype {
         DType::Bool => "BOOL",
         DType::UInt8 => "U8",
@@ -56,7 +56,7 @@ fn word_of(dtype: DType) -> Option<&'static str> {
     })
 }
 
-/// What the header says of one tensor.
+/// The description of a tensor in the header.
 #[derive(Serialize, Deserialize)]
 struct Entry {
     dtype: String,
@@ -64,13 +64,13 @@ struct Entry {
     data_offsets: (u64, u64),
 }
 
-/// The header, in which every name stands once.
+/// The header, with unique names.
 struct Header {
     metadata: HashMap<String, String>,
     entries: Vec<(String, Entry)>,
 }
 
-/// A map in which no key comes twice, which JSON itself allows.
+/// A map with unique keys, which JSON does not require.
 struct Unique<V>(Vec<(String, V)>);
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Unique<V> {
@@ -141,7 +141,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         let header = header(source)?;
         let mut entries = header.entries;
         let begin = header_end(source)?;
-        check_places(&mut entries, source.length() - begin)?;
+        check_offsets(&mut entries, source.length() - begin)?;
         let mut arrays = Vec::with_capacity(entries.len());
         for (name, entry) in entries {
             frontend::check_interrupted()?;
@@ -154,7 +154,7 @@ pub fn read(source: &Source) -> Result<Contents> {
     })
 }
 
-/// Where the header ends and the tensors begin.
+/// The offset at which the header ends and the tensors begin.
 fn header_end(source: &Source) -> Result<usize> {
     let Ok(start) = <[u8; 8]>::try_from(&*source.bytes(0..source.length().min(8))?) else {
         bail!(Value, "{} bytes are too short for a safetensors file, expected at least 8", source.length());
@@ -179,8 +179,8 @@ fn header(source: &Source) -> Result<Header> {
     serde_json::from_slice(&bytes).map_err(|error| error!(Value, "invalid safetensors header: {error}"))
 }
 
-/// Tensors stand one after the other, without holes, and fill the file; they are put in that order.
-fn check_places(entries: &mut [(String, Entry)], length: usize) -> Result<()> {
+/// Check that tensors are contiguous and fill the file; sorts them in this order.
+fn check_offsets(entries: &mut [(String, Entry)], length: usize) -> Result<()> {
     entries.sort_by_key(|(_, entry)| entry.data_offsets);
     let mut at = 0;
     for (name, entry) in entries.iter() {
@@ -212,7 +212,7 @@ fn tensor(source: &Source, begin: usize, entry: &Entry) -> Result<Array> {
     source.array(begin + from as usize, dtype, &shape)
 }
 
-/// The header of a file with these arrays, and the arrays in the order of the file.
+/// The header of a file with these arrays, and the arrays in file order.
 fn prepare<'a>(
     arrays: &'a [(String, Array)],
     metadata: Option<&HashMap<String, String>>,
@@ -232,16 +232,16 @@ fn prepare<'a>(
             "'{name}': array of {} axes; the maximum is {MAX_AXES}",
             array.ndim()
         );
-        let Some(word) = word_of(array.dtype()) else {
+        let Some(dtype_name) = name_of(array.dtype()) else {
             bail!(
                 Type("save_safetensors"),
                 "'{name}': dtype {} is not supported by the format",
                 array.dtype()
             );
         };
-        order.push((name, array, word));
+        order.push((name, array, dtype_name));
     }
-    // The wide ones first, so that every element lies at a multiple of its size.
+    // Sorted by descending element size, so that every tensor is aligned to its element size.
     order.sort_by(|a, b| b.1.dtype().size().cmp(&a.1.dtype().size()).then_with(|| a.0.cmp(b.0)));
     let mut map = serde_json::Map::new();
     let failed = |error: serde_json::Error| error!(Runtime("save_safetensors"), "{error}");
@@ -250,10 +250,10 @@ fn prepare<'a>(
         map.insert(METADATA.to_owned(), serde_json::to_value(sorted).map_err(failed)?);
     }
     let mut at = 0;
-    for (name, array, word) in &order {
+    for (name, array, dtype_name) in &order {
         let end = at + array.nbytes() as u64;
         let shape = array.shape().iter().map(|&length| length as u64).collect();
-        let entry = Entry { dtype: (*word).to_owned(), shape, data_offsets: (at, end) };
+        let entry = Entry { dtype: (*dtype_name).to_owned(), shape, data_offsets: (at, end) };
         map.insert((*name).to_owned(), serde_json::to_value(entry).map_err(failed)?);
         at = end;
     }
@@ -270,7 +270,7 @@ fn prepare<'a>(
     Ok((bytes, order.into_iter().map(|(_, array, _)| array).collect()))
 }
 
-/// Write arrays and texts into a file, whole or not at all.
+/// Write arrays and strings to a file atomically.
 pub fn save<'a>(
     target: impl Into<Target<'a>>,
     arrays: &[(String, Array)],

@@ -1,4 +1,4 @@
-//! What a file is by its first bytes (its signature), for the choice of a reader and for errors about foreign files.
+//! Recognition of files by their first bytes, to select a reader and for errors about foreign formats.
 
 use std::borrow::Cow;
 
@@ -6,30 +6,30 @@ use umber_types::Result;
 
 use crate::{Format, Source};
 
-/// A tar archive has its signature behind the 257 bytes of its first name and numbers.
+/// Number of bytes needed: the signature of a tar archive follows 257 bytes of its header.
 const MAX_HEADER: usize = 262;
-/// The length of a safetensors header, by the format's own bound.
+/// Maximum length of a safetensors header, by the format's definition.
 const MAX_SAFETENSORS_HEADER: u64 = 100_000_000;
 
-/// How a file that umber does not read becomes one that it does.
+/// Advice for files in foreign formats.
 const SAVE_FROM_PYTORCH: &str =
     "load it with torch.load and write its tensors with safetensors.torch.save_file";
 const DOWNLOAD: &str = "download the file itself";
 const UNPACK: &str = "unpack it first";
 const CONVERT: &str = "read it with its own library and hand the arrays to umber";
 
-/// What content looks like.
+/// The format of some content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
     /// A format with a reader.
     Known(Format),
-    /// A format without one: what it is, and the way out.
+    /// A foreign format: its name, and advice.
     Foreign(&'static str, &'static str),
     /// No known signature.
     Unknown,
 }
 
-/// What the first bytes of `source` say.
+/// Recognise the first bytes of `source`.
 pub(crate) fn content(source: &Source) -> Result<Content> {
     let start: Cow<'_, [u8]> = source.bytes(0..source.length().min(MAX_HEADER))?;
     Ok(match &*start {
@@ -41,7 +41,7 @@ pub(crate) fn content(source: &Source) -> Result<Content> {
     })
 }
 
-/// The length of the header as eight bytes, then the header, a JSON object.
+/// A safetensors file begins with the length of the header in eight bytes, and the header, a JSON object.
 fn is_safetensors(start: &[u8]) -> bool {
     let Some((length, [b'{', ..])) = start.split_first_chunk() else { return false };
     u64::from_le_bytes(*length) <= MAX_SAFETENSORS_HEADER
@@ -51,7 +51,7 @@ fn foreign(start: &[u8]) -> Content {
     let text = start.trim_ascii_start();
     let begins = |word: &[u8]| text.get(..word.len()).is_some_and(|head| head.eq_ignore_ascii_case(word));
     let (name, advice) = match start {
-        // Protocols 2 to 5, whose first opcode of a checkpoint is the magic number (LONG1) or a collection.
+        // Protocols 2 to 5; the first opcode of a checkpoint pushes the magic number (LONG1) or a collection.
         [0x80, 2..=5, ..] => ("a pickle, perhaps an old PyTorch checkpoint", SAVE_FROM_PYTORCH),
         [0x89, b'H', b'D', b'F', ..] => ("an HDF5 file", CONVERT),
         [b'P', b'A', b'R', b'1', ..] => ("a Parquet file", CONVERT),
@@ -78,7 +78,7 @@ fn foreign(start: &[u8]) -> Content {
     Content::Foreign(name, advice)
 }
 
-/// What an archive is by the names of its members, if they tell.
+/// The kind of an archive and advice, if the names of its members reveal it.
 pub(crate) fn archive<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<(&'static str, &'static str)> {
     names.find_map(|name| {
         let file = name.rsplit('/').next().unwrap_or(name);

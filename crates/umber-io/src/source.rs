@@ -1,4 +1,4 @@
-//! Where the bytes of a file come from, and how parts of them become arrays.
+//! The bytes of a file, and arrays over ranges of them.
 
 use std::borrow::Cow;
 use std::fs::{File, Metadata};
@@ -14,13 +14,13 @@ use umber_types::{Result, bail, ensure};
 
 use crate::{about, io_error};
 
-/// How the data of a file becomes arrays.
+/// How arrays use the data of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Mapping {
-    /// Arrays are the file itself, mapped and read-only: nothing is read before it is used.
+    /// Arrays are the mapped file, read-only: data is read on first use.
     #[default]
     Share,
-    /// Every array has memory of its own.
+    /// Every array has its own memory.
     Copy,
 }
 
@@ -40,11 +40,11 @@ pub enum Mapping {
 #[derive(Debug)]
 pub struct Source {
     name: String,
-    /// Where in `bytes` it begins.
+    /// The offset of its first byte in `bytes`.
     start: usize,
     length: usize,
     bytes: Bytes,
-    /// Is it a file's memory, of which nothing is read before it is used?
+    /// Whether its memory is a mapped file.
     is_mapped: bool,
 }
 
@@ -52,7 +52,7 @@ pub struct Source {
 enum Bytes {
     /// Memory that arrays may share.
     Memory(Storage),
-    /// A file to be read from.
+    /// A file to read from.
     File(Arc<File>),
 }
 
@@ -61,13 +61,13 @@ impl Source {
     pub fn open(path: &Path, mapping: Mapping) -> Result<Source> {
         let name = path.display().to_string();
         let failed = |error: std::io::Error| io_error("load", &name, &error);
-        // Asked before it is opened: the opening of a pipe waits for somebody who writes.
+        // Checked before it is opened, since opening a pipe waits for a writer.
         check_is_file(&std::fs::metadata(path).map_err(failed)?, &name)?;
         let file = File::open(path).map_err(failed)?;
         Source::of_file(file, 0, name, mapping)
     }
 
-    /// An open file from byte `start` on; errors call it `name`.
+    /// An open file from byte `start` on; `name` is used in errors.
     pub fn of_file(file: File, start: u64, name: String, mapping: Mapping) -> Result<Source> {
         let failed = |error: std::io::Error| io_error("load", &name, &error);
         let metadata = file.metadata().map_err(failed)?;
@@ -76,7 +76,7 @@ impl Source {
             bail!(Value("load"), "{name}: {} bytes are too many to address", metadata.len());
         };
         let length = end.saturating_sub(start);
-        // What cannot be mapped, such as files of some virtual file systems or beside thousands of others, is read.
+        // Mapping fails for files of some virtual file systems, and beyond the maximum number of mappings. These files are read.
         let mapped = match mapping {
             Mapping::Share if length > 0 => Buffer::map(&file).ok(),
             Mapping::Share | Mapping::Copy => None,
@@ -85,54 +85,54 @@ impl Source {
             let bytes = Bytes::File(Arc::new(file));
             return Ok(Source { name, start, length, bytes, is_mapped: false });
         };
-        // The file may have become shorter since it was asked.
+        // The file may have been truncated meanwhile.
         let length = length.min(buffer.bytes().saturating_sub(start));
         let layout = Layout::contiguous(Shape::from([buffer.bytes()]));
         let bytes = Bytes::Memory(Storage::new(Arc::new(buffer), layout));
         Ok(Source { name, start, length, bytes, is_mapped: true })
     }
 
-    /// Bytes in memory, which are copied; errors call them `name`.
+    /// A copy of bytes in memory; `name` is used in errors.
     pub fn from_bytes(bytes: &[u8], name: &str) -> Result<Source> {
-        Source::made(bytes.len(), name.to_owned(), |into| {
+        Source::filled(bytes.len(), name.to_owned(), |into| {
             into.copy_from_slice(bytes);
             Ok(())
         })
     }
 
-    /// Memory that `fill` fills; errors call it `name`.
-    pub(crate) fn made(
+    /// Memory that `fill` writes; `name` is used in errors.
+    pub(crate) fn filled(
         length: usize,
         name: String,
         fill: impl FnOnce(&mut [u8]) -> Result<()>,
     ) -> Result<Source> {
-        let bytes = Bytes::Memory(filled(length, fill)?);
+        let bytes = Bytes::Memory(filled_storage(length, fill)?);
         Ok(Source { name, start: 0, length, bytes, is_mapped: false })
     }
 
-    /// A part of it as a source of its own.
-    pub(crate) fn part(&self, range: Range<usize>) -> Result<Source> {
+    /// A range of it as a source.
+    pub(crate) fn slice(&self, range: Range<usize>) -> Result<Source> {
         self.check(&range)?;
         let (name, bytes) = (self.name.clone(), self.bytes.clone());
         let (start, length) = (self.start + range.start, range.len());
         Ok(Source { name, start, length, bytes, is_mapped: self.is_mapped })
     }
 
-    /// A part of it in memory, which may be that of the whole.
-    pub(crate) fn part_in_memory(&self, range: Range<usize>) -> Result<Source> {
+    /// A range of it in memory, which is shared if it is in memory already.
+    pub(crate) fn slice_in_memory(&self, range: Range<usize>) -> Result<Source> {
         if matches!(self.bytes, Bytes::Memory(_)) {
-            return self.part(range);
+            return self.slice(range);
         }
         self.check(&range)?;
-        Source::made(range.len(), self.name.clone(), |into| self.fill(range.start, into))
+        Source::filled(range.len(), self.name.clone(), |into| self.fill(range.start, into))
     }
 
-    /// Is it a file's memory, of which nothing is read before it is used?
+    /// Whether its memory is a mapped file.
     pub(crate) fn is_mapped(&self) -> bool {
         self.is_mapped
     }
 
-    /// What errors call it.
+    /// Its name in errors.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -142,7 +142,7 @@ impl Source {
         self.length
     }
 
-    /// What `body` gives; its errors name this file.
+    /// The result of `body`; errors get the name of this file.
     pub(crate) fn named<T>(&self, body: impl FnOnce() -> Result<T>) -> Result<T> {
         body().map_err(|error| about("load", &self.name, error))
     }
@@ -158,7 +158,7 @@ impl Source {
         Ok(())
     }
 
-    /// Some of the bytes.
+    /// A range of the bytes.
     pub(crate) fn bytes(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
         self.check(&range)?;
         match &self.bytes {
@@ -174,7 +174,7 @@ impl Source {
         }
     }
 
-    /// Bytes from `begin` on into memory.
+    /// Read bytes from `begin` on into memory.
     fn fill(&self, begin: usize, into: &mut [u8]) -> Result<()> {
         let range = begin..begin.saturating_add(into.len());
         match &self.bytes {
@@ -182,11 +182,11 @@ impl Source {
             Bytes::File(file) => {
                 self.check(&range)?;
                 let mut done = 0;
-                // In pieces, so that an interruption is seen.
-                for piece in into.chunks_mut(64 << 20) {
-                    file.read_exact_at(piece, (self.start + begin + done) as u64)
+                // In chunks, so that interrupts are noticed.
+                for chunk in into.chunks_mut(64 << 20) {
+                    file.read_exact_at(chunk, (self.start + begin + done) as u64)
                         .map_err(|error| io_error("load", &self.name, &error))?;
-                    done += piece.len();
+                    done += chunk.len();
                     frontend::check_interrupted()?;
                 }
             }
@@ -194,9 +194,9 @@ impl Source {
         Ok(())
     }
 
-    /// The dense array whose elements begin at byte `begin`: the memory itself where it may be shared.
+    /// The contiguous array whose elements start at byte `begin`: over the same memory if that can be shared.
     ///
-    /// Where elements do not lie at a multiple of their size they are copied when they are used.
+    /// Elements that are not aligned to their size are copied on first use.
     pub(crate) fn array(&self, begin: usize, dtype: DType, shape: &Shape) -> Result<Array> {
         let size = shape.size().saturating_mul(dtype.size());
         self.check(&(begin..begin.saturating_add(size)))?;
@@ -204,8 +204,8 @@ impl Source {
             return Array::from_storage(Storage::allocate(shape, dtype)?, dtype);
         }
         let Bytes::Memory(memory) = &self.bytes else {
-            let own = filled(size, |into| self.fill(begin, into))?;
-            return Array::from_storage(own.with_layout(Layout::contiguous(shape.clone())), dtype);
+            let storage = filled_storage(size, |into| self.fill(begin, into))?;
+            return Array::from_storage(storage.with_layout(Layout::contiguous(shape.clone())), dtype);
         };
         let begin = self.start + begin;
         let mut layout = Layout::contiguous(shape.clone());
@@ -230,14 +230,18 @@ fn check_is_file(metadata: &Metadata, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// A dense array whose bytes `fill` writes.
-pub(crate) fn made(dtype: DType, shape: &Shape, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Array> {
-    let storage = filled(shape.size().saturating_mul(dtype.size()), fill)?;
+/// A contiguous array whose bytes `fill` writes.
+pub(crate) fn filled_array(
+    dtype: DType,
+    shape: &Shape,
+    fill: impl FnOnce(&mut [u8]) -> Result<()>,
+) -> Result<Array> {
+    let storage = filled_storage(shape.size().saturating_mul(dtype.size()), fill)?;
     Array::from_storage(storage.with_layout(Layout::contiguous(shape.clone())), dtype)
 }
 
-/// Memory filled by `fill`.
-fn filled(length: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Storage> {
+/// Memory whose bytes `fill` writes.
+fn filled_storage(length: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<Storage> {
     let mut storage = Storage::allocate(&Shape::from([length]), DType::UInt8)?;
     if let Some(mut view) = storage.view_mut(DType::UInt8)
         && let Some(bytes) = view.as_mut_slice::<u8>()
@@ -247,11 +251,11 @@ fn filled(length: usize, fill: impl FnOnce(&mut [u8]) -> Result<()>) -> Result<S
     Ok(storage)
 }
 
-/// Reads a source from its beginning, field by field.
+/// Reads a source sequentially.
 pub(crate) struct Cursor<'a> {
     source: &'a Source,
     at: usize,
-    /// What was read ahead, and where it begins.
+    /// A window of bytes read ahead, and its offset.
     window: Cow<'a, [u8]>,
     window_at: usize,
 }
@@ -261,13 +265,13 @@ impl<'a> Cursor<'a> {
         Cursor { source, at: 0, window: Cow::Borrowed(&[]), window_at: 0 }
     }
 
-    /// Where the next byte is.
+    /// The offset of the next byte.
     pub(crate) fn at(&self) -> usize {
         self.at
     }
 
-    /// Number of bytes that are left.
-    pub(crate) fn left(&self) -> usize {
+    /// Number of remaining bytes.
+    pub(crate) fn remaining(&self) -> usize {
         self.source.length - self.at
     }
 
@@ -288,19 +292,19 @@ impl<'a> Cursor<'a> {
         Ok(&self.window[begin..begin + count])
     }
 
-    /// The next bytes as an array of them.
+    /// The next bytes as an array.
     pub(crate) fn take_array<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut array = [0; N];
         array.copy_from_slice(self.take(N)?);
         Ok(array)
     }
 
-    /// The next little-endian integer of 32 bits.
+    /// The next little-endian 32-bit integer.
     pub(crate) fn u32(&mut self) -> Result<u32> {
         Ok(u32::from_le_bytes(self.take_array()?))
     }
 
-    /// The next little-endian integer of 64 bits.
+    /// The next little-endian 64-bit integer.
     pub(crate) fn u64(&mut self) -> Result<u64> {
         Ok(u64::from_le_bytes(self.take_array()?))
     }

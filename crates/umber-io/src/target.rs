@@ -1,4 +1,4 @@
-//! Where written bytes go, and who is told of the progress.
+//! The destination of written bytes, and progress reports.
 
 use std::path::{Path, PathBuf};
 
@@ -7,12 +7,12 @@ use umber_types::Result;
 
 use crate::{atomic_write, io_error};
 
-/// Told the bytes of arrays that are written, and how many there are in all; an error of it ends the writing.
+/// Receives the number of array bytes written so far and their total; an error aborts the write.
 pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<()>;
-/// Takes bytes one piece after the other.
+/// Receives consecutive chunks of bytes.
 pub type Put<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 
-/// Where an array or several are written to: a path, or whatever takes bytes.
+/// The destination of arrays: a path, or a function that receives bytes.
 ///
 /// ```
 /// # use umber_io as io;
@@ -26,18 +26,18 @@ pub type Put<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 /// # Ok::<(), umber_types::Error>(())
 /// ```
 pub struct Target<'a> {
-    place: Place<'a>,
+    destination: Destination<'a>,
     progress: Option<Progress<'a>>,
 }
 
-enum Place<'a> {
+enum Destination<'a> {
     Path(&'a Path),
     Stream(Put<'a>),
 }
 
 impl<'a> From<&'a Path> for Target<'a> {
     fn from(path: &'a Path) -> Target<'a> {
-        Target { place: Place::Path(path), progress: None }
+        Target { destination: Destination::Path(path), progress: None }
     }
 }
 
@@ -48,18 +48,18 @@ impl<'a> From<&'a PathBuf> for Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// Whatever takes bytes.
+    /// A function that receives the bytes.
     pub fn stream(put: Put<'a>) -> Target<'a> {
-        Target { place: Place::Stream(put), progress: None }
+        Target { destination: Destination::Stream(put), progress: None }
     }
 
-    /// The same, with somebody who is told of the progress.
+    /// The same destination, with progress reports.
     #[must_use]
     pub fn reporting(self, progress: Progress<'a>) -> Target<'a> {
         Target { progress: Some(progress), ..self }
     }
 
-    /// Write through `body` what has `total` bytes of arrays.
+    /// Write `total` bytes of arrays through `body`.
     pub(crate) fn write(
         self,
         op: &str,
@@ -67,18 +67,18 @@ impl<'a> Target<'a> {
         body: impl FnOnce(&mut Output<'_, '_>) -> Result<()>,
     ) -> Result<()> {
         let progress = self.progress;
-        let through = |put: Put<'_>| {
+        let write_to = |put: Put<'_>| {
             let mut output = Output { put, progress, done: 0, total, position: 0 };
             body(&mut output)?;
             output.finish()
         };
-        match self.place {
-            Place::Stream(put) => through(put),
-            Place::Path(path) => atomic_write::write(op, path, total, |file| {
+        match self.destination {
+            Destination::Stream(put) => write_to(put),
+            Destination::Path(path) => atomic_write::write(op, path, total, |file| {
                 let mut put = |bytes: &[u8]| {
                     file.write_all(bytes).map_err(|error| io_error(op, &path.display().to_string(), &error))
                 };
-                through(&mut put)
+                write_to(&mut put)
             }),
         }
     }
@@ -94,15 +94,15 @@ pub(crate) struct Output<'a, 'p> {
 }
 
 impl Output<'_, '_> {
-    /// Large enough that nobody notices the calls, small enough that a slow disk is seen to move.
-    const PIECE: usize = 8 << 20;
+    /// Chunk size: large enough for negligible overhead, small enough for visible progress on a slow disk.
+    const CHUNK: usize = 8 << 20;
 
-    /// How many bytes were written.
+    /// Number of bytes written.
     pub(crate) fn position(&self) -> u64 {
         self.position
     }
 
-    /// Write bytes that are not of arrays.
+    /// Write bytes other than array data.
     pub(crate) fn plain(&mut self, bytes: &[u8]) -> Result<()> {
         (self.put)(bytes)?;
         self.position += bytes.len() as u64;
@@ -114,28 +114,28 @@ impl Output<'_, '_> {
         const ZEROS: [u8; 4096] = [0; 4096];
         let mut missing = self.position.next_multiple_of(alignment) - self.position;
         while missing > 0 {
-            let now = missing.min(ZEROS.len() as u64);
-            self.plain(&ZEROS[..now as usize])?;
-            missing -= now;
+            let count = missing.min(ZEROS.len() as u64);
+            self.plain(&ZEROS[..count as usize])?;
+            missing -= count;
         }
         Ok(())
     }
 
-    /// Write the bytes of an array, straight from its memory.
+    /// Write the bytes of an array, directly from its memory.
     pub(crate) fn data(&mut self, bytes: &[u8]) -> Result<()> {
-        self.pieces(bytes, Output::plain)
+        self.chunks(bytes, Output::plain)
     }
 
-    /// Hand the bytes of an array to `write` in pieces, and report them.
-    pub(crate) fn pieces(
+    /// Pass the bytes of an array to `write` in chunks, with progress reports.
+    pub(crate) fn chunks(
         &mut self,
         bytes: &[u8],
         mut write: impl FnMut(&mut Self, &[u8]) -> Result<()>,
     ) -> Result<()> {
-        for piece in bytes.chunks(Self::PIECE) {
+        for chunk in bytes.chunks(Self::CHUNK) {
             frontend::check_interrupted()?;
-            write(self, piece)?;
-            self.done += piece.len() as u64;
+            write(self, chunk)?;
+            self.done += chunk.len() as u64;
             self.report()?;
         }
         Ok(())
@@ -148,7 +148,7 @@ impl Output<'_, '_> {
         }
     }
 
-    /// Nothing of arrays was written if there was nothing of them: that too is reported once.
+    /// Reports once for writes without array bytes.
     fn finish(mut self) -> Result<()> {
         if self.total == 0 { self.report() } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! What is written is read again, mapped where it may be; what is damaged is an error, never a crash.
+//! Round trips of every format, with and without mapping; damaged files give errors, never crashes.
 
 use std::fs;
 use std::path::PathBuf;
@@ -9,7 +9,7 @@ use umber_core::graph::ArrayInternals;
 use umber_core::{Array, DType, Error, ops};
 use umber_io::{Format, Loaded, Mapping, Source, Target, Value, gguf, npy, npz, read, safetensors};
 
-/// A file of this test's own that goes when it ends.
+/// A file that is deleted on drop.
 struct Temporary(PathBuf);
 
 impl Temporary {
@@ -38,10 +38,10 @@ fn arrays_of(loaded: Loaded) -> Vec<Array> {
     named.into_iter().map(|(_, array)| array).collect()
 }
 
-/// Write the array in each way.
-fn write(way: usize, target: Target<'_>, array: &Array) -> Format {
+/// Write the array with one of the writers.
+fn write(writer: usize, target: Target<'_>, array: &Array) -> Format {
     let named = [("a".to_owned(), array.clone())];
-    let format = match way {
+    let format = match writer {
         0 => npy::save(target, array).map(|()| Format::Npy),
         1 => npz::save(target, &named, npz::Compression::None).map(|()| Format::Npz),
         2 => npz::save(target, &named, npz::Compression::Deflate).map(|()| Format::Npz),
@@ -54,97 +54,106 @@ fn write(way: usize, target: Target<'_>, array: &Array) -> Format {
     format.expect("written")
 }
 
-const WAYS: usize = 5;
+const WRITERS: usize = 5;
 
-fn bytes_of(way: usize, array: &Array) -> (Vec<u8>, Format) {
+fn bytes_of(writer: usize, array: &Array) -> (Vec<u8>, Format) {
     let mut bytes = Vec::new();
-    let mut put = |piece: &[u8]| {
-        bytes.extend_from_slice(piece);
+    let mut put = |chunk: &[u8]| {
+        bytes.extend_from_slice(chunk);
         Ok(())
     };
-    let format = write(way, Target::stream(&mut put), array);
+    let format = write(writer, Target::stream(&mut put), array);
     (bytes, format)
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_arrays_are_read_back() {
     let transposed = ops::transpose(&sample(), None).expect("a matrix");
-    for way in 0..WAYS {
+    for writer in 0..WRITERS {
         for array in [&sample(), &transposed] {
-            let path = Temporary::new(&format!("written-{way}"));
-            write(way, path.0.as_path().into(), array);
+            let path = Temporary::new(&format!("written-{writer}"));
+            write(writer, path.0.as_path().into(), array);
             for mapping in [Mapping::Share, Mapping::Copy] {
-                let source = Source::open(&path.0, mapping).expect("there");
-                let actual = arrays_of(read(&source, None).expect("whole"));
-                assert_eq!(actual.len(), 1, "{way}");
-                assert!(actual[0].equals(array).expect("one shape"), "{way}");
-                let owned = actual[0].to_dense().expect("read").storage().expect("there").buffer().is_owned();
-                let is_shared = mapping == Mapping::Share && way != 2;
-                assert!(owned || is_shared, "{way}");
+                let source = Source::open(&path.0, mapping).expect("the file exists");
+                let actual = arrays_of(read(&source, None).expect("the file is valid"));
+                assert_eq!(actual.len(), 1, "{writer}");
+                assert!(actual[0].equals(array).expect("the shapes match"), "{writer}");
+                let owned = actual[0]
+                    .to_dense()
+                    .expect("the array is evaluated")
+                    .storage()
+                    .expect("the array is evaluated")
+                    .buffer()
+                    .is_owned();
+                let is_shared = mapping == Mapping::Share && writer != 2;
+                assert!(owned || is_shared, "{writer}");
             }
         }
     }
 }
 
 #[test]
-fn arrays_are_the_file() {
-    for way in [0, 1, 3, 4] {
-        let path = Temporary::new(&format!("mapped-{way}"));
-        write(way, path.0.as_path().into(), &sample());
+fn arrays_share_the_mapped_file() {
+    for writer in [0, 1, 3, 4] {
+        let path = Temporary::new(&format!("mapped-{writer}"));
+        write(writer, path.0.as_path().into(), &sample());
         let actual = arrays_of(
-            umber_io::read(&Source::open(&path.0, Mapping::Share).expect("there"), None).expect("whole"),
+            umber_io::read(&Source::open(&path.0, Mapping::Share).expect("the file exists"), None)
+                .expect("the file is valid"),
         );
-        let storage = actual[0].storage().expect("no evaluation is needed");
-        assert!(!storage.buffer().is_owned(), "{way}");
-        // Saving over it leaves what is mapped.
-        write(way, path.0.as_path().into(), &Array::from([9.0f32]));
-        assert!(actual[0].equals(&sample()).expect("one shape"), "{way}");
+        let storage = actual[0].storage().expect("loaded arrays are evaluated");
+        assert!(!storage.buffer().is_owned(), "{writer}");
+        // Saving to the same path does not affect mapped arrays.
+        write(writer, path.0.as_path().into(), &Array::from([9.0f32]));
+        assert!(actual[0].equals(&sample()).expect("the shapes match"), "{writer}");
     }
 }
 
 #[test]
-fn every_cut_is_an_error() {
-    for way in 0..WAYS {
-        let (bytes, format) = bytes_of(way, &sample());
-        // What is behind the data of a GGUF file is only filling.
+fn every_truncation_is_an_error() {
+    for writer in 0..WRITERS {
+        let (bytes, format) = bytes_of(writer, &sample());
+        // A GGUF file ends with padding after the data.
         let end = if format == Format::Gguf { bytes.len() - 8 } else { bytes.len() };
         for length in 0..end {
-            let source = Source::from_bytes(&bytes[..length], "cut").expect("memory");
-            let error = read(&source, Some(format)).expect_err("it is cut short");
+            let source = Source::from_bytes(&bytes[..length], "cut").expect("enough memory");
+            let error = read(&source, Some(format)).expect_err("the file is truncated");
             assert!(error.to_string().starts_with("[load] cut: "), "{error}");
         }
     }
 }
 
 #[test]
-fn a_failed_writing_leaves_the_old_file() {
+fn a_failed_write_keeps_the_old_file() {
     let path = Temporary::new("failed.npy");
     npy::save(&path.0, &sample()).expect("written");
     let mut stop = |_: u64, _: u64| Err(Error::interrupted());
     let target = Target::from(&path.0).reporting(&mut stop);
     assert_eq!(npy::save(target, &Array::from([1])), Err(Error::interrupted()));
-    assert!(npy::load(&path.0).expect("whole").equals(&sample()).expect("one shape"));
-    let absent = npy::load(&path.0.with_extension("absent")).expect_err("it is not there");
+    assert!(npy::load(&path.0).expect("the file is valid").equals(&sample()).expect("the shapes match"));
+    let absent = npy::load(&path.0.with_extension("absent")).expect_err("the file does not exist");
     assert!(absent.kind() == ErrorKind::NotFound, "{absent}");
 }
 
 #[test]
-fn a_claimed_size_costs_no_memory() {
+fn a_claimed_size_allocates_no_memory() {
     let mut bytes = bytes_of(0, &Array::from(vec![0.0f64; 8])).0;
     let text = String::from_utf8_lossy(&bytes[10..128]).replace("(8,)", "(99999999999,)");
     bytes.splice(10..128, text.bytes().take(118));
-    let error = npy::read(&Source::from_bytes(&bytes, "x").expect("memory")).expect_err("too little data");
+    let error =
+        npy::read(&Source::from_bytes(&bytes, "x").expect("enough memory")).expect_err("too little data");
     assert!(error.kind() == ErrorKind::Value, "{error}");
     let header = "{\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"a\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}";
-    let mut twice = (header.len() as u64).to_le_bytes().to_vec();
-    twice.extend_from_slice(header.as_bytes());
-    twice.push(1);
-    let error = safetensors::read(&Source::from_bytes(&twice, "x").expect("memory")).expect_err("twice");
+    let mut duplicate = (header.len() as u64).to_le_bytes().to_vec();
+    duplicate.extend_from_slice(header.as_bytes());
+    duplicate.push(1);
+    let error = safetensors::read(&Source::from_bytes(&duplicate, "x").expect("enough memory"))
+        .expect_err("a duplicate name");
     assert!(error.to_string().contains("twice"), "{error}");
 }
 
 #[test]
-fn blocks_of_eight_bits_keep_their_integers() {
+fn q8_0_blocks_keep_their_integers() {
     let mut bytes = b"GGUF\x03\0\0\0".to_vec();
     for count in [1u64, 0, 8] {
         bytes.extend_from_slice(&count.to_le_bytes());
@@ -157,7 +166,8 @@ fn blocks_of_eight_bits_keep_their_integers() {
     bytes.resize(bytes.len().next_multiple_of(32), 0);
     bytes.extend_from_slice(&half::f16::from_f32(0.5).to_le_bytes());
     bytes.extend((0..32).map(|i| (i - 16) as u8));
-    let contents = gguf::read(&Source::from_bytes(&bytes, "x").expect("memory")).expect("whole");
+    let contents =
+        gguf::read(&Source::from_bytes(&bytes, "x").expect("enough memory")).expect("the file is valid");
     let names: Vec<&str> = contents.arrays.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["a.weight", "a.scales", "a.biases"]);
     let packed = contents.arrays[0].1.to_vec::<u32>().expect("uint32");
@@ -169,16 +179,16 @@ fn blocks_of_eight_bits_keep_their_integers() {
 proptest! {
     #[test]
     fn damage_is_an_error_or_arrays(
-        way in 0..WAYS,
+        writer in 0..WRITERS,
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..8usize), 1..5),
     ) {
-        let (mut bytes, format) = bytes_of(way, &sample());
-        for (at, value, width) in changes {
-            let at = at.index(bytes.len());
-            let end = bytes.len().min(at + width + 1);
-            bytes[at..end].fill(value);
+        let (mut bytes, format) = bytes_of(writer, &sample());
+        for (index, value, width) in changes {
+            let index = index.index(bytes.len());
+            let end = bytes.len().min(index + width + 1);
+            bytes[index..end].fill(value);
         }
-        let source = Source::from_bytes(&bytes, "damaged").expect("memory");
+        let source = Source::from_bytes(&bytes, "damaged").expect("enough memory");
         match read(&source, Some(format)) {
             Ok(loaded) => {
                 for array in arrays_of(loaded) {

@@ -1,4 +1,4 @@
-//! Operations a second of attention and its derivative, and bandwidth of one query against many keys.
+//! FLOP/s of attention and its gradient, and bandwidth of a single query with many keys.
 //!
 //! `cargo bench -p umber-kernels --bench attention [FILTER]`
 
@@ -9,7 +9,7 @@ use num_traits::FromPrimitive;
 use umber_kernels::attention::{AttentionInputs, AttentionOptions, Gradients, attention, attention_gradient};
 use umber_types::{Element, Masking, bf16, f16};
 
-/// Numbers of a query, a key and a value.
+/// Elements of a query, a key and a value.
 const FEATURES: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ impl Sizes {
         Sizes { heads, key_heads: heads, queries: length, keys: length }
     }
 
-    /// Operations of a product of all queries with all keys; of those in causal order half are seen.
+    /// Operations of a product of all queries with all keys, halved for a causal mask.
     fn flops(self, masking: Masking) -> usize {
         let all = 2 * self.heads * self.queries * self.keys * FEATURES;
         if masking == Masking::Causal { all / 2 } else { all }
@@ -40,16 +40,17 @@ fn attend<T: Element + FromPrimitive>(masking: Masking, sizes: Sizes) {
     let mut out = Operand::<T>::zeros(&of_queries);
     let (mut into_q, mut into_k, mut into_v) =
         (Operand::<T>::zeros(&of_queries), Operand::<T>::zeros(&of_keys), Operand::<T>::zeros(&of_keys));
-    let given =
+    let inputs =
         AttentionInputs { queries: q.view(), keys: k.view(), values: v.view(), mask: None, sinks: None };
-    let how = AttentionOptions { scale: 0.125, masking };
-    let order = if masking == Masking::Causal { "causal " } else { "" };
-    let name = format!("{order}attention/{}/{heads} of {queries}x{keys}", T::DTYPE);
-    let few = queries < 16;
-    // Two products forwards; backwards the weights again, and four.
-    let work = if few { Work::Bytes(k.bytes() + v.bytes()) } else { Work::Flops(2 * sizes.flops(masking)) };
-    case(&name, work, || attention(&given, how, out.view_mut()));
-    if few {
+    let options = AttentionOptions { scale: 0.125, masking };
+    let prefix = if masking == Masking::Causal { "causal " } else { "" };
+    let name = format!("{prefix}attention/{}/{heads} of {queries}x{keys}", T::DTYPE);
+    let is_decoding = queries < 16;
+    // Two products in the forward pass; five in the backward pass, which recomputes the scores.
+    let work =
+        if is_decoding { Work::Bytes(k.bytes() + v.bytes()) } else { Work::Flops(2 * sizes.flops(masking)) };
+    case(&name, work, || attention(&inputs, options, out.view_mut()));
+    if is_decoding {
         return;
     }
     case(&format!("{name}/gradient"), Work::Flops(5 * sizes.flops(masking)), || {
@@ -59,7 +60,7 @@ fn attend<T: Element + FromPrimitive>(masking: Masking, sizes: Sizes) {
             values: into_v.view_mut(),
             sinks: None,
         };
-        attention_gradient(&given, how, out.view(), &into);
+        attention_gradient(&inputs, options, out.view(), &into);
     });
 }
 

@@ -1,4 +1,4 @@
-//! Operations a second of convolutions and of their derivatives by the weight.
+//! FLOP/s of convolutions and of their weight gradients.
 //!
 //! `cargo bench -p umber-kernels --bench conv [FILTER]`
 
@@ -9,7 +9,7 @@ use num_traits::FromPrimitive;
 use umber_kernels::conv::{convolve, weight_gradient};
 use umber_types::{ConvAxis, ConvParams, Element, bf16};
 
-/// A convolution over axes that are all alike, padded by half a kernel.
+/// A convolution with equal lengths along all axes, padded by half a kernel.
 #[derive(Clone, Copy)]
 struct Sizes {
     axes: usize,
@@ -23,17 +23,17 @@ struct Sizes {
 }
 
 impl Sizes {
-    /// Over images, by single steps, without groups.
+    /// A 2-D convolution of stride one, without groups.
     fn image(batch: usize, length: usize, taps: usize, channels: [usize; 2]) -> Sizes {
         Sizes { axes: 2, batch, length, taps, stride: 1, groups: 1, channels }
     }
 }
 
-fn convolutions<T: Element + FromPrimitive>(what: &str, sizes: Sizes) {
+fn convolutions<T: Element + FromPrimitive>(label: &str, sizes: Sizes) {
     let Sizes { axes, batch, length, taps, stride, groups, channels: [inputs, outputs] } = sizes;
     let pad = (taps / 2) as isize;
     let axis = ConvAxis { stride, low: pad, high: pad, ..ConvAxis::PLAIN };
-    let how = ConvParams { axes: (0..axes).map(|_| axis).collect(), groups };
+    let params = ConvParams { axes: (0..axes).map(|_| axis).collect(), groups };
     let shape = |first: usize, each: usize, last: usize| -> Vec<usize> {
         [first].into_iter().chain(std::iter::repeat_n(each, axes)).chain([last]).collect()
     };
@@ -41,10 +41,10 @@ fn convolutions<T: Element + FromPrimitive>(what: &str, sizes: Sizes) {
     let mut weight = Operand::<T>::values(&shape(outputs, taps, inputs / groups));
     let mut output = Operand::<T>::zeros(&shape(batch, axis.outputs(length, taps), outputs));
     let work = Work::Flops(2 * output.data.len() * weight.data.len() / outputs);
-    let name = format!("{what}/{}/{batch} of {length}, {inputs} to {outputs}", T::DTYPE);
-    case(&name, work, || convolve(&how, input.view(), weight.view(), output.view_mut()));
+    let name = format!("{label}/{}/{batch} of {length}, {inputs} to {outputs}", T::DTYPE);
+    case(&name, work, || convolve(&params, input.view(), weight.view(), output.view_mut()));
     case(&format!("{name}/weight gradient"), work, || {
-        weight_gradient(&how, input.view(), output.view(), weight.view_mut());
+        weight_gradient(&params, input.view(), output.view(), weight.view_mut());
     });
 }
 

@@ -1,6 +1,6 @@
-//! Bandwidth of copies: as they lie, turned, cut, repeated, joined and converted, in L2 and in memory.
+//! Bandwidth of copies, in L2 and in memory: contiguous, transposed, sliced, broadcast, concatenated and converted.
 //!
-//! `cargo bench -p umber-kernels --bench moving [FILTER]`
+//! `cargo bench -p umber-kernels --bench copies [FILTER]`
 
 mod common;
 
@@ -10,10 +10,10 @@ use umber_kernels::ViewMut;
 use umber_kernels::tape::copy;
 use umber_types::{Element, Layout, Shape, bf16};
 
-/// Arrays that are joined.
+/// Number of concatenated arrays.
 const PARTS: usize = 4;
 
-/// What every element size does in its own way.
+/// Copies that depend on the element size.
 fn matrices<T: Element + FromPrimitive>(side: usize) {
     let src = Operand::<T>::values(&[side, side]);
     let mut dst = Operand::<T>::zeros(&[side, side]);
@@ -24,7 +24,7 @@ fn matrices<T: Element + FromPrimitive>(side: usize) {
     case(&name("transpose"), work, || copy(src.under(&transposed), dst.view_mut()));
 }
 
-/// Copies of float32 under other layouts.
+/// Copies of float32 with other layouts.
 fn views(side: usize) {
     let src = Operand::<f32>::values(&[side, side]);
     let half = Shape::from([side, side / 2]);
@@ -37,7 +37,7 @@ fn views(side: usize) {
     ];
     for (what, layout) in &views {
         let mut dst = Operand::<f32>::zeros(&layout.shape);
-        // A row that is repeated stays in L1.
+        // A broadcast row stays in L1.
         let read = if layout.is_overlapping() { 0 } else { dst.bytes() };
         case(&format!("{what}/{side}"), Work::Bytes(read + dst.bytes()), || {
             copy(src.under(layout), dst.view_mut());
@@ -45,12 +45,12 @@ fn views(side: usize) {
     }
 }
 
-/// Arrays side by side along an axis of the result.
-fn joined(side: usize) {
+/// Concatenation along an axis.
+fn concatenated(side: usize) {
     for (axis, shape) in [(0, [side / PARTS, side]), (1, [side, side / PARTS])] {
         let parts: Vec<Operand<f32>> = (0..PARTS).map(|_| Operand::values(&shape)).collect();
         let mut dst = Operand::<f32>::zeros(&[side, side]);
-        let places: Vec<Layout> = (0..PARTS)
+        let targets: Vec<Layout> = (0..PARTS)
             .map(|part| {
                 let mut start = [0, 0];
                 start[axis] = part * shape[axis];
@@ -58,8 +58,8 @@ fn joined(side: usize) {
             })
             .collect();
         case(&format!("concatenate/axis {axis}/{side}"), Work::Bytes(2 * dst.bytes()), || {
-            for (part, place) in parts.iter().zip(&places) {
-                copy(part.view(), ViewMut::of(&mut dst.data, place));
+            for (part, target) in parts.iter().zip(&targets) {
+                copy(part.view(), ViewMut::of(&mut dst.data, target));
             }
         });
     }
@@ -81,7 +81,7 @@ fn main() {
         matrices::<f32>(side);
         matrices::<f64>(side);
         views(side);
-        joined(side);
+        concatenated(side);
         converted(side);
     }
 }

@@ -1,4 +1,4 @@
-//! Time per element of elementwise steps, in the first-level cache and in memory.
+//! Time per element of elementwise steps, in L1 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench elementwise [FILTER]`
 
@@ -6,7 +6,7 @@ mod common;
 
 use std::hint::black_box;
 
-use common::{filter, least, values};
+use common::{filter, min_seconds, values};
 use umber_kernels::tape::{Program, copy};
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
@@ -24,7 +24,7 @@ fn per_element(program: &Program, inputs: usize, count: usize) -> f64 {
     let views: Vec<View> = data.iter().map(|data| View::of(data, &layout)).collect();
     let mut out = vec![0f32; count];
     let repeats = (2_000_000 / count).max(1);
-    let seconds = least(if count >= 1000000 { 25 } else { 9 }, || {
+    let seconds = min_seconds(if count >= 1000000 { 25 } else { 9 }, || {
         for _ in 0..repeats {
             program.run(black_box(&views), &mut [ViewMut::of(&mut out, &layout)]);
         }
@@ -67,7 +67,7 @@ fn sizes() {
         let from: Vec<f32> = values(count);
         let mut to = vec![0f32; count];
         let repeats = (2_000_000 / count).max(1);
-        let copied = least(25, || {
+        let copied = min_seconds(25, || {
             for _ in 0..repeats {
                 copy(View::of(black_box(&from), &layout), ViewMut::of(&mut to, &layout));
             }
@@ -110,7 +110,7 @@ fn chain() {
 fn building() {
     let steps = vec![Step::Binary { kind: BinaryKind::Add, a: 0, b: 1 }];
     let tape = Tape { inputs: vec![DType::Float32; 2], steps, outputs: vec![2] };
-    let seconds = least(7, || {
+    let seconds = min_seconds(7, || {
         for _ in 0..1000 {
             black_box(Program::new(black_box(&tape)).expect("floats add"));
         }

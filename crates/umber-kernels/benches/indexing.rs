@@ -1,4 +1,4 @@
-//! Bandwidth of gathers and scatters, and of draws by weight, in L2 and in memory.
+//! Bandwidth of gathers, scatters and categorical sampling, in L2 and in memory.
 //!
 //! `cargo bench -p umber-kernels --bench indexing [FILTER]`
 
@@ -9,38 +9,39 @@ use umber_kernels::categorical::categorical;
 use umber_kernels::{gather, gather_axis, scatter, scatter_axis};
 use umber_types::ScatterKind;
 
-/// Slices of `width` neighbours, as many as the table has.
+/// Gather and scatter as many rows of `width` elements as the table has.
 fn slices(rows: usize, width: usize) {
     let (shape, slice) = ([rows, width], [1, width]);
     let mut table = Operand::<f32>::values(&shape);
     let indices = Operand::<u32>::below(rows, &[rows]);
-    let mut taken = Operand::<f32>::zeros(&[rows, 1, width]);
+    let mut gathered = Operand::<f32>::zeros(&[rows, 1, width]);
     let name = |function: &str| format!("{function}/{rows} of {width}");
-    let moved = indices.bytes() + 2 * taken.bytes();
+    let moved = indices.bytes() + 2 * gathered.bytes();
     case(&name("gather"), Work::Bytes(moved), || {
-        gather(table.view(), &[indices.view()], &[0], &slice, taken.view_mut()).expect("rows of the table");
+        gather(table.view(), &[indices.view()], &[0], &slice, gathered.view_mut())
+            .expect("rows of the table");
     });
-    for (kind, touched) in [(ScatterKind::Set, moved), (ScatterKind::Add, moved + taken.bytes())] {
+    for (kind, touched) in [(ScatterKind::Set, moved), (ScatterKind::Add, moved + gathered.bytes())] {
         case(&name(&format!("scatter {}", kind.name())), Work::Bytes(touched), || {
-            scatter(kind, table.view_mut(), &[indices.view()], &[0], &slice, taken.view())
+            scatter(kind, table.view_mut(), &[indices.view()], &[0], &slice, gathered.view())
                 .expect("rows of the table");
         });
     }
 }
 
-/// An element of its own row for each element.
+/// An index along the row for each element.
 fn along_rows(side: usize) {
     let shape = [side, side];
     let mut table = Operand::<f32>::values(&shape);
     let indices = Operand::<u32>::below(side, &shape);
-    let mut taken = Operand::<f32>::zeros(&shape);
-    let moved = indices.bytes() + 2 * taken.bytes();
+    let mut gathered = Operand::<f32>::zeros(&shape);
+    let moved = indices.bytes() + 2 * gathered.bytes();
     case(&format!("gather_axis/{side}"), Work::Bytes(moved), || {
-        gather_axis(table.view(), indices.view(), 1, taken.view_mut()).expect("places in rows");
+        gather_axis(table.view(), indices.view(), 1, gathered.view_mut()).expect("indices are in bounds");
     });
-    case(&format!("scatter_axis add/{side}"), Work::Bytes(moved + taken.bytes()), || {
-        scatter_axis(ScatterKind::Add, table.view_mut(), indices.view(), 1, taken.view())
-            .expect("places in rows");
+    case(&format!("scatter_axis add/{side}"), Work::Bytes(moved + gathered.bytes()), || {
+        scatter_axis(ScatterKind::Add, table.view_mut(), indices.view(), 1, gathered.view())
+            .expect("indices are in bounds");
     });
 }
 

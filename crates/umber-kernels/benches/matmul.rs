@@ -1,4 +1,4 @@
-//! Operations a second of matrix products, and bandwidth of those of a matrix and a vector.
+//! FLOP/s of matrix products, and bandwidth of matrix-vector products.
 //!
 //! `cargo bench -p umber-kernels --bench matmul [FILTER]`
 
@@ -9,7 +9,7 @@ use num_traits::FromPrimitive;
 use umber_kernels::{addmm, matmul};
 use umber_types::{Element, bf16, f16};
 
-/// A stack of products of `m` by `k` and `k` by `n`.
+/// A batch of products of `m` by `k` and `k` by `n` matrices.
 #[derive(Clone, Copy)]
 struct Sizes {
     batch: usize,
@@ -33,7 +33,7 @@ fn products<T: Element + FromPrimitive>(what: &str, sizes: Sizes) {
     let a = Operand::<T>::values(&[batch, m, k]);
     let b = Operand::<T>::values(&[batch, k, n]);
     let mut out = Operand::<T>::zeros(&[batch, m, n]);
-    // With a vector, each element of the matrix is used once: memory is what bounds that.
+    // A matrix-vector product uses each element of the matrix once, so it is bound by memory.
     let work =
         if m == 1 || n == 1 { Work::Bytes(a.bytes() + b.bytes() + out.bytes()) } else { sizes.flops() };
     let batch = if batch == 1 { String::new() } else { format!("{batch} of ") };
@@ -42,21 +42,21 @@ fn products<T: Element + FromPrimitive>(what: &str, sizes: Sizes) {
     });
 }
 
-/// Operands that lie across, and a sum with a third one.
+/// Products with transposed operands, and with an added matrix.
 fn variants(side: usize) {
     let square = [side, side];
     let [a, b, c] = [(); 3].map(|()| Operand::<f32>::values(&square));
     let mut out = Operand::<f32>::zeros(&square);
-    let across = dense(&square).permute(&[1, 0]);
+    let transposed = dense(&square).permute(&[1, 0]);
     let work = Sizes::one(side, side, side).flops();
-    case(&format!("a.T @ b/float32/{side}"), work, || matmul(a.under(&across), b.view(), out.view_mut()));
-    case(&format!("a @ b.T/float32/{side}"), work, || matmul(a.view(), b.under(&across), out.view_mut()));
+    case(&format!("a.T @ b/float32/{side}"), work, || matmul(a.under(&transposed), b.view(), out.view_mut()));
+    case(&format!("a @ b.T/float32/{side}"), work, || matmul(a.view(), b.under(&transposed), out.view_mut()));
     case(&format!("addmm/float32/{side}"), work, || {
         addmm(a.view(), b.view(), c.view(), 1.0, 0.5, out.view_mut());
     });
 }
 
-/// Few or some rows by a transposed matrix, as layers compute.
+/// A few rows by a transposed matrix, as in linear layers.
 fn rows_by_transposed(rows: usize, side: usize) {
     let (a, b) = (Operand::<f32>::values(&[rows, side]), Operand::<f32>::values(&[side, side]));
     let left_transposed = Operand::<f32>::values(&[side, rows]);

@@ -1,4 +1,4 @@
-//! Bandwidth of making and reading quantised matrices, and of products with them; operations a second where rows are many.
+//! Bandwidth of quantisation, dequantisation and quantised matrix-vector products; FLOP/s for many rows.
 //!
 //! `cargo bench -p umber-kernels --bench quantized [FILTER]`
 
@@ -9,12 +9,12 @@ use umber_kernels::quantized::{Product, Transposed, dequantize, matmul, quantize
 use umber_kernels::{View, ViewMut};
 use umber_types::{Quantization, QuantizationMode};
 
-/// A quantised stack of one square matrix.
+/// A batch of one square quantised matrix.
 struct Quantized {
     format: Quantization,
     side: usize,
     words: Operand<u32>,
-    /// Numbers in affine mode, codes in others.
+    /// float32 scales in affine mode; `codes` are the scales of all other modes.
     scales: Operand<f32>,
     codes: Operand<u8>,
     biases: Operand<f32>,
@@ -62,7 +62,7 @@ impl Quantized {
             biases,
             batch_indices: None,
         };
-        matmul(&product, out).expect("there is nothing to pick");
+        matmul(&product, out).expect("without batch indices nothing can be out of bounds");
     }
 
     fn bytes(&self) -> usize {
@@ -75,12 +75,12 @@ impl Quantized {
     }
 }
 
-/// Making and reading a matrix, and its products with so many rows.
+/// Quantisation and dequantisation of a matrix, and its products with so many rows.
 fn measure(mode: QuantizationMode, bits: i64, side: usize, rows: &[usize]) {
     let mut matrix = Quantized::new(mode, bits, side);
     let mut floats = Operand::<f32>::values(&[1, side, side]);
     let work = Work::Bytes(floats.bytes() + matrix.bytes());
-    // What is multiplied must be filled, whatever is filtered out.
+    // Fill the matrix even if the case `quantize` is filtered out.
     matrix.fill(floats.view());
     case(&matrix.name("quantize"), work, || matrix.fill(floats.view()));
     case(&matrix.name("dequantize"), work, || {
@@ -99,7 +99,7 @@ fn measure(mode: QuantizationMode, bits: i64, side: usize, rows: &[usize]) {
 }
 
 fn main() {
-    // Large matrices are for what memory bounds, or nearly so.
+    // The large matrix is for memory-bound cases only.
     let rows: &[usize] = &[1, 32, 256];
     for (side, rows) in [(512, rows), (8192, &rows[..2])] {
         measure(QuantizationMode::Affine, 4, side, rows);

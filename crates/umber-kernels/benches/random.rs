@@ -1,4 +1,4 @@
-//! Bandwidth of random bits, and draws by rejection a second, in L2 and in memory.
+//! Bandwidth of random bits, in L2 and in memory, and rate of rejection sampling.
 //!
 //! `cargo bench -p umber-kernels --bench random [FILTER]`
 
@@ -10,13 +10,13 @@ use umber_kernels::random::random_bits;
 use umber_kernels::rejection::{Rejection, rejection};
 use umber_types::Element;
 
-/// `keys` draws of `count` elements together.
+/// Draws of `keys` keys, `count` elements in total.
 fn bits<T: Element + FromPrimitive>(keys: usize, count: usize) {
-    let given = Operand::<u32>::below(1 << 32, &[keys, 2]);
+    let keys_operand = Operand::<u32>::below(1 << 32, &[keys, 2]);
     let mut out = Operand::<T>::zeros(&[keys, count / keys]);
     let work = Work::Bytes(out.bytes());
     case(&format!("bits/{}/{keys} x {}", T::DTYPE, count / keys), work, || {
-        random_bits(given.view(), size_of::<T>(), out.view_mut());
+        random_bits(keys_operand.view(), size_of::<T>(), out.view_mut());
     });
 }
 

@@ -9,15 +9,15 @@ use num_traits::FromPrimitive;
 use umber_kernels::{arg_reduce, layer_norm, logsumexp, reduce, rms_norm, softmax};
 use umber_types::{ArgReduceKind, DType, Element, ReduceKind, bf16};
 
-/// Over all, over rows and over columns of a square matrix: axes, and the shape that is left.
+/// Reductions of a square matrix over all elements, over rows and over columns: axes and shape of the result.
 fn directions(side: usize) -> [(&'static str, Vec<usize>, Vec<usize>); 3] {
     [("all", vec![0, 1], vec![]), ("rows", vec![1], vec![side]), ("columns", vec![0], vec![side])]
 }
 
 fn reductions<T: Element + FromPrimitive>(kind: ReduceKind, side: usize) {
     let src = Operand::<T>::values(&[side, side]);
-    for (direction, axes, left) in directions(side) {
-        let mut dst = Operand::<T>::zeros(&left);
+    for (direction, axes, result_shape) in directions(side) {
+        let mut dst = Operand::<T>::zeros(&result_shape);
         let name = format!("{}/{}/{direction}/{side}", kind.name(), T::DTYPE);
         case(&name, Work::Bytes(src.bytes()), || reduce(kind, src.view(), &axes, dst.view_mut()));
     }

@@ -1,10 +1,10 @@
-//! Floor 1: CPU loops over strided memory. No arrays, no graphs, no streams.
+//! CPU kernels: loops over strided memory. No arrays, no graphs, no streams.
 //!
 //! Every kernel is a function of views and options: `kernel(options, input: View, output: ViewMut)`. Views carry
-//! their dtype, so the functions are type-erased; generics are instantiated inside by one `match_dtype!` at the
-//! door.
+//! their dtype, so the functions are type-erased; generics are instantiated inside, by one `match_dtype!` per public function.
 //!
-//! The kernels stand in crates by family, which compile side by side; here are all of them under one name.
+//! The kernels are in one crate per family, which compile in parallel; this crate re-exports them under one name and imports
+//! only these and `umber-types`.
 
 pub use umber_kernels_attention::{attention, gated_delta};
 pub use umber_kernels_base::{

@@ -1,4 +1,4 @@
-//! Functions of floats against the standard library in double precision, in units of the last place.
+//! Floating-point functions against the standard library in double precision, in units in the last place (ulp).
 
 use umber_kernels::tape::Program;
 use umber_kernels::{View, ViewMut};
@@ -14,7 +14,7 @@ fn unary<T: Element + Default>(kind: UnaryKind, x: &[T]) -> Vec<T> {
     let tape = Tape { inputs: vec![T::DTYPE], steps: vec![Step::Unary { kind, x: 0 }], outputs: vec![1] };
     let layout = Layout::contiguous(Shape::from([x.len()]));
     let mut out = vec![T::default(); x.len()];
-    let program = Program::new(&tape).expect("floats are taken");
+    let program = Program::new(&tape).expect("floating-point dtypes are supported");
     program.run(&[View::of(x, &layout)], &mut [ViewMut::of(&mut out, &layout)]);
     out
 }
@@ -24,12 +24,12 @@ fn binary<T: Element + Default>(kind: BinaryKind, a: &[T], b: &[T]) -> Vec<T> {
     let tape = Tape { inputs: vec![T::DTYPE; 2], steps, outputs: vec![2] };
     let layout = Layout::contiguous(Shape::from([a.len()]));
     let mut out = vec![T::default(); a.len()];
-    let program = Program::new(&tape).expect("floats are taken");
+    let program = Program::new(&tape).expect("floating-point dtypes are supported");
     program.run(&[View::of(a, &layout), View::of(b, &layout)], &mut [ViewMut::of(&mut out, &layout)]);
     out
 }
 
-/// Distance from the exact value in units of the last place of the nearest f32.
+/// Distance from the exact value in ulp of the nearest f32.
 fn ulps(actual: f32, exact: f64) -> f64 {
     let nearest = exact as f32;
     if actual.is_nan() || exact.is_nan() {
@@ -40,7 +40,7 @@ fn ulps(actual: f32, exact: f64) -> f64 {
         return if same_zero { 0.0 } else { f64::INFINITY };
     }
     if actual.is_infinite() || nearest.is_infinite() {
-        // Rounding across the threshold of overflow counts as one.
+        // Rounding to infinity instead of the largest finite value, or vice versa, counts as one ulp.
         return if actual.abs() >= f32::MAX && nearest.abs() >= f32::MAX { 1.0 } else { f64::INFINITY };
     }
     let exponent = nearest.abs().max(f32::MIN_POSITIVE).log2().floor();
@@ -77,7 +77,7 @@ const SPECIAL: [f32; 27] = [
     1.0000001,
 ];
 
-/// Arguments of every magnitude, and dense around where the functions bend.
+/// Arguments of every magnitude, dense in the intervals where the approximations change.
 fn arguments() -> Vec<f32> {
     let mut random = Random(7);
     let mut all = SPECIAL.to_vec();
@@ -90,7 +90,7 @@ fn arguments() -> Vec<f32> {
     all
 }
 
-/// Moderate arguments only: blocks with huge ones take another path in the circular functions.
+/// Arguments of moderate size: a block with larger ones takes the slow path of the trigonometric functions.
 fn moderate() -> Vec<f32> {
     arguments().into_iter().filter(|x| x.is_nan() || x.abs() < 9e4).collect()
 }
@@ -111,7 +111,7 @@ fn check(kind: UnaryKind, bound: f64, exact: impl Fn(f64) -> f64) {
     }
 }
 
-/// `1 - 2/√π ∫ …` by its continued fraction, independent of the kernels.
+/// `erfc` by its continued fraction, independent of the kernels.
 fn erfc(x: f64) -> f64 {
     if x < 1.0 {
         return 1.0 - erf(x);
@@ -123,7 +123,7 @@ fn erfc(x: f64) -> f64 {
     (-x * x).exp() / (x + tail) / std::f64::consts::PI.sqrt()
 }
 
-/// The error function by its series.
+/// `erf` by its series.
 fn erf(x: f64) -> f64 {
     if x.is_nan() {
         return x;
@@ -131,7 +131,7 @@ fn erf(x: f64) -> f64 {
     if x.abs() >= 1.0 {
         return (1.0 - erfc(x.abs())).copysign(x);
     }
-    // e^(-x²) Σ 2^n x^(2n+1) / (2n+1)!!: all terms of one sign.
+    // e^(-x²) Σ 2^n x^(2n+1) / (2n+1)!!, where all terms have the same sign.
     let (mut term, mut sum) = (x, x);
     for n in 1..100 {
         term *= 2.0 * x * x / (2 * n + 1) as f64;
@@ -177,7 +177,7 @@ fn float32_functions_are_accurate() {
     check(Cbrt, 0.6, f64::cbrt);
     check(Exp2, 0.6, f64::exp2);
     check(Erfc, 1.0, libm::erfc);
-    // Relative to the value: near the zeros below zero the true value is as good as unknown in f32 itself.
+    // Near its negative zeros the relative error of `lgamma` is dominated by the rounding of the argument.
     check(LogGamma, 1.0, libm::lgamma);
     check(Exponent, 0.0, |x| f64::from(libm::frexp(x).1) * f64::from(u8::from(x.is_finite())));
 }
@@ -194,11 +194,11 @@ fn asinh(x: f64) -> f64 {
 fn erfinv_inverts_erf() {
     let x: Vec<f32> = moderate().into_iter().filter(|x| x.abs() < 1.0).collect();
     for (&x, y) in x.iter().zip(unary(UnaryKind::ErfInv, &x)) {
-        // Newton's step from the answer, in double precision, is its error.
+        // Newton's step from the result, in double precision, estimates its error.
         let (x, y) = (f64::from(x), f64::from(y));
-        let slope = std::f64::consts::FRAC_2_SQRT_PI * (-y * y).exp();
+        let derivative = std::f64::consts::FRAC_2_SQRT_PI * (-y * y).exp();
         let excess = if y.abs() < 1.0 { erf(y) - x } else { x.signum() * ((1.0 - x.abs()) - erfc(y.abs())) };
-        let error = ulps(y as f32, y - excess / slope);
+        let error = ulps(y as f32, y - excess / derivative);
         assert!(error <= 2.0, "erfinv({x:e}) = {y:e}: {error} ulp");
     }
     let edges = unary(UnaryKind::ErfInv, &[1.0f32, -1.0, 0.0, -0.0, 1.5, f32::NAN]);
@@ -248,7 +248,7 @@ fn float64_functions_are_accurate() {
         (Cbrt, 1.5, f64::cbrt),
         (Sqrt, 0.5, f64::sqrt),
         (Erfc, 1.5, libm::erfc),
-        // The series loses some bits itself.
+        // The reference series itself has rounding errors.
         (Erf, 8.0, erf),
         (Sigmoid, 3.0, |x| if x > 0.0 { 1.0 / (1.0 + (-x).exp()) } else { x.exp() / (1.0 + x.exp()) }),
     ];
@@ -264,9 +264,9 @@ fn float64_functions_are_accurate() {
         .chain((1..300).map(|i| 0.1f64.powi(i)))
         .collect();
     for (&x, y) in inside.iter().zip(unary(ErfInv, &inside)) {
-        let slope = std::f64::consts::FRAC_2_SQRT_PI * (-y * y).exp();
+        let derivative = std::f64::consts::FRAC_2_SQRT_PI * (-y * y).exp();
         let excess = if y.abs() < 1.0 { erf(y) - x } else { x.signum() * ((1.0 - x.abs()) - erfc(y.abs())) };
-        assert!((excess / slope).abs() <= 1e-14 * y.abs().max(1e-300), "erfinv({x:e}) = {y:e}");
+        assert!((excess / derivative).abs() <= 1e-14 * y.abs().max(1e-300), "erfinv({x:e}) = {y:e}");
     }
 }
 
@@ -305,7 +305,7 @@ fn check_binary(kind: BinaryKind, bound: f64, exact: impl Fn(f64, f64) -> f64) {
 }
 
 #[test]
-fn float32_functions_of_two_are_accurate() {
+fn float32_functions_of_two_arguments_are_accurate() {
     use BinaryKind::*;
     check_binary(Power, 1.0, f64::powf);
     check_binary(Arctan2, 1.0, f64::atan2);
@@ -318,9 +318,10 @@ fn float32_functions_of_two_are_accurate() {
     check_binary(FloorDivide, 0.5, |a, b| f64::from((a as f32 / b as f32).floor()));
     check_binary(Remainder, 0.5, |a, b| {
         let (a, b) = (a as f32, b as f32);
-        let rest = a % b;
-        let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
-        f64::from(if rest == 0.0 { rest.copysign(b) } else { rest })
+        let remainder = a % b;
+        let remainder =
+            if remainder != 0.0 && (remainder < 0.0) != (b < 0.0) { remainder + b } else { remainder };
+        f64::from(if remainder == 0.0 { remainder.copysign(b) } else { remainder })
     });
     check_binary(Hypot, 0.6, f64::hypot);
     check_binary(Fmod, 0.0, |a, b| f64::from(a as f32 % b as f32));
@@ -334,9 +335,9 @@ fn float32_functions_of_two_are_accurate() {
     check_binary(Minimum, 0.0, |a, b| if a.is_nan() || a < b { a } else { b });
 }
 
-/// Powers that nearly overflow or vanish, where an error of the logarithm counts most, of bases of every size and near one.
+/// Powers near overflow and underflow, where an error of the logarithm is amplified most, for all bases and for bases near one.
 #[test]
-fn float32_powers_are_accurate_at_the_ends_of_the_range() {
+fn float32_powers_are_accurate_near_overflow_and_underflow() {
     let mut random = Random(11);
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for i in 0..600_000 {
@@ -345,10 +346,10 @@ fn float32_powers_are_accurate_at_the_ends_of_the_range() {
             1 => (random.uniform() + 0.5) as f32,
             _ => 1.0 + ((random.uniform() - 0.5) * (-20.0 * random.uniform()).exp2()) as f32,
         };
-        let digits =
+        let exponent =
             if i % 2 == 0 { 120.0 + 9.0 * random.uniform() } else { -110.0 - 42.0 * random.uniform() };
         a.push(x);
-        b.push((digits / f64::from(x).log2()) as f32);
+        b.push((exponent / f64::from(x).log2()) as f32);
     }
     for ((&a, &b), actual) in a.iter().zip(&b).zip(binary(BinaryKind::Power, &a, &b)) {
         let exact = f64::from(a).powf(f64::from(b));
@@ -357,9 +358,9 @@ fn float32_powers_are_accurate_at_the_ends_of_the_range() {
     }
 }
 
-/// Powers that are numbers of float32 are those numbers.
+/// Powers that float32 can represent are exact.
 #[test]
-fn float32_powers_are_exact_where_they_can_be() {
+fn float32_powers_are_exact_if_representable() {
     let (mut a, mut b) = (Vec::new(), Vec::new());
     for x in 1..4096 {
         for y in 1..24 {
@@ -374,15 +375,15 @@ fn float32_powers_are_exact_where_they_can_be() {
     }
 }
 
-/// Numbers that take another path take no others with them.
+/// Arguments that need the slow path do not change the results of others in the same block.
 #[test]
 fn float32_powers_do_not_depend_on_their_neighbours() {
     let (a, b) = pairs();
     let all = binary(BinaryKind::Power, &a, &b);
     for (i, (&a, &b)) in a.iter().zip(&b).enumerate().step_by(97) {
-        let alone = binary(BinaryKind::Power, &[a], &[b])[0];
+        let single = binary(BinaryKind::Power, &[a], &[b])[0];
         assert!(
-            alone.to_bits() == all[i].to_bits() || alone.is_nan() && all[i].is_nan(),
+            single.to_bits() == all[i].to_bits() || single.is_nan() && all[i].is_nan(),
             "power({a:e}, {b:e})"
         );
     }
@@ -393,7 +394,7 @@ fn float32_powers_do_not_depend_on_their_neighbours() {
     }
 }
 
-/// The generic instance and the AVX2 one compute the same functions as the widest.
+/// The portable and the AVX2 instances are as accurate as the widest one.
 #[test]
 fn every_instruction_set_is_accurate() {
     repeat_under(
@@ -404,15 +405,15 @@ fn every_instruction_set_is_accurate() {
 }
 
 #[test]
-fn half_floats_round_once() {
+fn float16_and_bfloat16_round_once() {
     use umber_types::{bf16, f16};
     let all: Vec<f16> = (0..=u16::MAX).map(f16::from_bits).collect();
     for (&x, actual) in all.iter().zip(unary(UnaryKind::Exp, &all)) {
         let nearest = f16::from_f64(x.to_f64().exp());
-        let apart = (actual.to_f64() - nearest.to_f64()).abs();
+        let error = (actual.to_f64() - nearest.to_f64()).abs();
         assert!(
             actual.is_nan() == x.is_nan()
-                && (x.is_nan() || actual == nearest || apart <= nearest.to_f64() * 2e-3)
+                && (x.is_nan() || actual == nearest || error <= nearest.to_f64() * 2e-3)
         );
     }
     let all: Vec<bf16> = (0..=u16::MAX).map(bf16::from_bits).collect();

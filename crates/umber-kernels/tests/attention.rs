@@ -1,4 +1,4 @@
-//! Attention, its derivative, rotary positions and the gated delta rule against plain loops.
+//! Attention and its gradient, rotary position embedding and the gated delta rule against plain loops.
 
 mod operands;
 
@@ -24,7 +24,7 @@ fn assert_close(actual: &[f64], expected: &[f64]) {
     }
 }
 
-/// Sizes and operands of one attention.
+/// Sizes and operands of one attention: heads, key heads, queries, keys, features, values.
 struct Case {
     sizes: [usize; 6],
     scale: f64,
@@ -51,7 +51,7 @@ impl Case {
         }
     }
 
-    fn is_seen(&self, head: usize, query: usize, key: usize) -> bool {
+    fn is_visible(&self, head: usize, query: usize, key: usize) -> bool {
         let [_, _, queries, keys, ..] = self.sizes;
         match self.masking {
             Masking::Nothing => true,
@@ -60,32 +60,32 @@ impl Case {
         }
     }
 
-    /// The values, one query after the other.
+    /// The result by the definition, row by row.
     fn expected(&self, q: &[f64], k: &[f64], v: &[f64], sinks: Option<&[f64]>) -> Vec<f64> {
         let [heads, key_heads, queries, keys, features, values] = self.sizes;
-        let mut answer = vec![0.0; heads * queries * values];
+        let mut result = vec![0.0; heads * queries * values];
         for row in 0..heads * queries {
             let (head, query) = (row / queries, row % queries);
             let first = head / (heads / key_heads) * keys;
             let score = |key: usize| {
                 let terms = (0..features).map(|i| q[row * features + i] * k[(first + key) * features + i]);
-                if self.is_seen(head, query, key) { self.scale * terms.sum::<f64>() } else { -1e300 }
+                if self.is_visible(head, query, key) { self.scale * terms.sum::<f64>() } else { -1e300 }
             };
             let scores: Vec<f64> = (0..keys).map(score).collect();
             let sink = sinks.map(|sinks| sinks[head]);
-            let peak = scores.iter().copied().chain(sink).fold(f64::NEG_INFINITY, f64::max);
-            let powers: Vec<f64> = scores.iter().map(|score| (score - peak).exp()).collect();
-            let total = powers.iter().sum::<f64>() + sink.map_or(0.0, |sink| (sink - peak).exp());
-            for (key, power) in powers.iter().enumerate() {
+            let max = scores.iter().copied().chain(sink).fold(f64::NEG_INFINITY, f64::max);
+            let exponentials: Vec<f64> = scores.iter().map(|score| (score - max).exp()).collect();
+            let total = exponentials.iter().sum::<f64>() + sink.map_or(0.0, |sink| (sink - max).exp());
+            for (key, exponential) in exponentials.iter().enumerate() {
                 for i in 0..values {
-                    answer[row * values + i] += power / total * v[(first + key) * values + i];
+                    result[row * values + i] += exponential / total * v[(first + key) * values + i];
                 }
             }
         }
-        answer
+        result
     }
 
-    /// Call `body` with the operands as the kernels take them.
+    /// Call `body` with the operands as views.
     fn with<R>(&self, body: impl FnOnce(&AttentionInputs, AttentionOptions) -> R) -> R {
         let [heads, key_heads, queries, keys, features, values] = self.sizes;
         let layouts = [
@@ -116,7 +116,7 @@ const SIZES: [[usize; 6]; 6] = [
 ];
 
 #[test]
-fn attention_is_what_it_is_defined_to_be() {
+fn attention_matches_its_definition() {
     let mut random = Random(1);
     for sizes in SIZES {
         for masking in [Masking::Nothing, Masking::Causal, Masking::Array] {
@@ -125,7 +125,9 @@ fn attention_is_what_it_is_defined_to_be() {
                 let [heads, _, queries, _, _, values] = sizes;
                 let mut actual = vec![f64::NAN; heads * queries * values];
                 let layout = dense(&[heads, queries, values]);
-                case.with(|operands, how| attention(operands, how, ViewMut::of(&mut actual, &layout)));
+                case.with(|operands, options| {
+                    attention(operands, options, ViewMut::of(&mut actual, &layout));
+                });
                 assert_close(&actual, &case.expected(&case.q, &case.k, &case.v, case.sinks.as_deref()));
             }
         }
@@ -133,7 +135,7 @@ fn attention_is_what_it_is_defined_to_be() {
 }
 
 #[test]
-fn its_derivative_is_that_of_the_definition() {
+fn gradient_matches_finite_differences() {
     let mut random = Random(2);
     for sizes in &SIZES[..3] {
         for masking in [Masking::Nothing, Masking::Causal, Masking::Array] {
@@ -166,7 +168,7 @@ fn check_derivative(case: &Case, random: &mut Random) {
             sinks: case.sinks.is_some().then(|| ViewMut::of(&mut sinks, &layouts[3])),
         };
         let ct = View::of(&ct, &layouts[4]);
-        case.with(|operands, how| attention_gradient(operands, how, ct, &gradients));
+        case.with(|operands, options| attention_gradient(operands, options, ct, &gradients));
     }
     let no_sinks = Vec::new();
     let at = [&case.q, &case.k, &case.v, case.sinks.as_ref().unwrap_or(&no_sinks)].map(Clone::clone);
@@ -175,50 +177,50 @@ fn check_derivative(case: &Case, random: &mut Random) {
         let sinks = case.sinks.is_some().then_some(&sinks[..]);
         case.expected(q, k, v, sinks).iter().zip(&ct).map(|(y, ct)| y * ct).sum()
     };
-    for (operand, slopes) in actual.iter().chain([&sinks]).enumerate() {
+    for (operand, gradients) in actual.iter().chain([&sinks]).enumerate() {
         for i in (0..at[operand].len()).step_by(3) {
-            let moved = |step: f64| {
+            let shifted_total = |step: f64| {
                 let mut at = at.clone();
                 at[operand][i] += step;
                 total(&at)
             };
-            let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-            let slope = slopes[i];
+            let expected = (shifted_total(1e-5) - shifted_total(-1e-5)) / 2e-5;
+            let gradient = gradients[i];
             assert!(
-                (slope - expected).abs() < 1e-8,
-                "operand {operand}, element {i}: {slope}, not {expected}"
+                (gradient - expected).abs() < 1e-8,
+                "operand {operand}, element {i}: {gradient}, not {expected}"
             );
         }
     }
 }
 
 #[test]
-fn features_turn_in_pairs() {
+fn rope_rotates_pairs_of_features() {
     let mut random = Random(3);
     let (samples, length, features) = (3, 70, 9);
     let x = draw(&mut random, samples * length * features);
     let offsets = [5i64, 0, -7];
-    let speeds = [1.0, 0.3, -0.05];
+    let frequencies = [1.0, 0.3, -0.05];
     for pairing in [Pairing::Neighbours, Pairing::Halves] {
         let mut actual = vec![f64::NAN; x.len()];
         let (layout, row) = (dense(&[samples, length, features]), dense(&[samples]));
         rope(
             View::of(&x, &layout),
             View::of(&offsets, &row),
-            &speeds,
+            &frequencies,
             pairing,
             ViewMut::of(&mut actual, &layout),
         );
         let mut expected = x.clone();
-        for place in 0..samples * length {
-            let position = (place % length) as f64 + offsets[place / length] as f64;
-            for (i, speed) in speeds.iter().enumerate() {
+        for token in 0..samples * length {
+            let position = (token % length) as f64 + offsets[token / length] as f64;
+            for (i, frequency) in frequencies.iter().enumerate() {
                 let (a, b) = match pairing {
                     Pairing::Neighbours => (2 * i, 2 * i + 1),
-                    Pairing::Halves => (i, i + speeds.len()),
+                    Pairing::Halves => (i, i + frequencies.len()),
                 };
-                let (a, b) = (place * features + a, place * features + b);
-                let (sine, cosine) = (position * speed).sin_cos();
+                let (a, b) = (token * features + a, token * features + b);
+                let (sine, cosine) = (position * frequency).sin_cos();
                 expected[a] = x[a] * cosine - x[b] * sine;
                 expected[b] = x[a] * sine + x[b] * cosine;
             }
@@ -228,7 +230,7 @@ fn features_turn_in_pairs() {
 }
 
 #[test]
-fn states_forget_and_learn() {
+fn gated_delta_matches_its_recurrence() {
     let mut random = Random(4);
     let (steps, key_heads, heads, features, values) = (4, 2, 4, 5, 19);
     let [q, k] = [0, 1].map(|_| draw(&mut random, steps * key_heads * features));
@@ -244,7 +246,7 @@ fn states_forget_and_learn() {
         dense(&[heads, values, features]),
         dense(&[steps]),
     ];
-    let given = GatedDelta {
+    let inputs = GatedDelta {
         queries: View::of(&q, &layouts[0]),
         keys: View::of(&k, &layouts[0]),
         values: View::of(&v, &layouts[1]),
@@ -253,27 +255,27 @@ fn states_forget_and_learn() {
         state: View::of(&state, &layouts[4]),
         mask: View::of(&mask, &layouts[5]),
     };
-    let (mut actual, mut last) = (vec![f64::NAN; v.len()], vec![f64::NAN; state.len()]);
-    gated_delta(&given, ViewMut::of(&mut actual, &layouts[1]), ViewMut::of(&mut last, &layouts[4]));
-    let (mut expected, mut kept) = (vec![0.0; v.len()], state.clone());
+    let (mut actual, mut final_state) = (vec![f64::NAN; v.len()], vec![f64::NAN; state.len()]);
+    gated_delta(&inputs, ViewMut::of(&mut actual, &layouts[1]), ViewMut::of(&mut final_state, &layouts[4]));
+    let (mut expected, mut expected_state) = (vec![0.0; v.len()], state.clone());
     for step in [0, 2, 3] {
         for head in 0..heads {
             let key = |i: usize| (step * key_heads + head / 2) * features + i;
             for value in 0..values {
-                let row = &mut kept[(head * values + value) * features..][..features];
+                let row = &mut expected_state[(head * values + value) * features..][..features];
                 for (i, state) in row.iter_mut().enumerate() {
                     *state *= decay[(step * heads + head) * features + i];
                 }
-                let known: f64 = row.iter().enumerate().map(|(i, state)| state * k[key(i)]).sum();
-                let place = (step * heads + head) * values + value;
-                let learnt = (v[place] - known) * rate[step * heads + head];
+                let predicted: f64 = row.iter().enumerate().map(|(i, state)| state * k[key(i)]).sum();
+                let output = (step * heads + head) * values + value;
+                let correction = (v[output] - predicted) * rate[step * heads + head];
                 for (i, state) in row.iter_mut().enumerate() {
-                    *state += learnt * k[key(i)];
+                    *state += correction * k[key(i)];
                 }
-                expected[place] = row.iter().enumerate().map(|(i, state)| state * q[key(i)]).sum();
+                expected[output] = row.iter().enumerate().map(|(i, state)| state * q[key(i)]).sum();
             }
         }
     }
     assert_close(&actual, &expected);
-    assert_close(&last, &kept);
+    assert_close(&final_state, &expected_state);
 }

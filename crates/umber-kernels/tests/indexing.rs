@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use umber_kernels::{View, gather, gather_axis, scatter, scatter_axis};
 use umber_types::{Complex32, DType, ErrorKind, Layout, ScatterKind, Shape, bf16, error, f16, match_dtype};
 
-/// Indices of some dtype, with the numbers they mean.
+/// Indices of a random dtype, and their values.
 struct Index {
     dtype: DType,
     bytes: Vec<u64>,
@@ -17,7 +17,8 @@ struct Index {
 }
 
 impl Index {
-    /// Random indices into an axis of this length, where slices of `slice` fit; some negative if the dtype allows it.
+    /// Random indices into an axis of this length, at which slices of length `slice` fit; some are negative if the dtype is
+    /// signed.
     fn draw(shape: &[usize], length: usize, slice: usize, random: &mut Random) -> Index {
         let dtypes = [
             DType::UInt8,
@@ -29,7 +30,7 @@ impl Index {
             DType::Int32,
             DType::Int64,
         ];
-        // The narrow ones cannot say every index of a long axis.
+        // Narrow dtypes cannot represent every index of a long axis.
         let narrow = usize::from(length > 127) + usize::from(length > 32_767);
         let fitting: Vec<DType> = dtypes.into_iter().filter(|dtype| dtype.size() >= 1 << narrow).collect();
         let dtype = fitting[random.below(fitting.len() as u64) as usize];
@@ -43,11 +44,11 @@ impl Index {
     }
 
     fn of<T: Value>(layout: Layout, mut draw: impl FnMut() -> i64) -> Index {
-        let room = layout.extent().map_or(0, |(_, high)| high as usize);
-        let drawn: Vec<i64> = (0..room).map(|_| draw()).collect();
-        let mut bytes = vec![0u64; room];
+        let length = layout.extent().map_or(0, |(_, high)| high as usize);
+        let drawn: Vec<i64> = (0..length).map(|_| draw()).collect();
+        let mut bytes = vec![0u64; length];
         for (i, &number) in drawn.iter().enumerate() {
-            // SAFETY: elements are no larger than the eight bytes that each has.
+            // SAFETY: the buffer has eight bytes per element, at least the size of `T`.
             unsafe { bytes.as_mut_ptr().cast::<T>().add(i).write(T::from_i64(number)) };
         }
         let numbers = indices(&layout.shape).iter().map(|index| drawn[position(&layout, index)]).collect();
@@ -55,7 +56,7 @@ impl Index {
     }
 
     fn view(&self) -> View<'_> {
-        // SAFETY: the buffer holds what the layout reaches, see above.
+        // SAFETY: the buffer holds all elements of the layout.
         unsafe { View::new(self.bytes.as_ptr().cast(), self.dtype, &self.layout) }
     }
 
@@ -65,7 +66,7 @@ impl Index {
     }
 }
 
-/// What a gather or a scatter works on.
+/// Operands of a gather or a scatter.
 struct Case {
     shape: Vec<usize>,
     leading: Vec<usize>,
@@ -85,10 +86,10 @@ impl Case {
             return None;
         }
         let leading = if axes.is_empty() { vec![] } else { leading };
-        let apart = random.below(2) == 0;
+        let is_disjoint = random.below(2) == 0;
         let slice: Vec<usize> = (0..shape.len())
             .map(|axis| {
-                let one = apart && axes.contains(&axis);
+                let one = is_disjoint && axes.contains(&axis);
                 if one { 1 } else { 1 + random.below(shape[axis] as u64) as usize }
             })
             .collect();
@@ -106,18 +107,18 @@ impl Case {
     }
 
     /// For each element of the result in row-major order, the index in the operand.
-    fn places(&self) -> Vec<Vec<usize>> {
-        let mut places = Vec::new();
+    fn operand_indices(&self) -> Vec<Vec<usize>> {
+        let mut operand_indices = Vec::new();
         for tuple in 0..self.leading.iter().product() {
             for within in indices(&self.slice) {
-                let mut place = within;
+                let mut operand_index = within;
                 for (axis, index) in self.axes.iter().zip(&self.indices) {
-                    place[*axis] += index.at(tuple, self.shape[*axis]);
+                    operand_index[*axis] += index.at(tuple, self.shape[*axis]);
                 }
-                places.push(place);
+                operand_indices.push(operand_index);
             }
         }
-        places
+        operand_indices
     }
 }
 
@@ -145,13 +146,13 @@ fn check_gather<T: Value>(case: &Case, seed: u64) {
     let target = scrambled(&case.result_shape(), seed / 3, false);
     let mut dst = Operand::under(&target, || T::from_i64(1));
     gather(src.view(), &case.views(), &case.axes, &case.slice, dst.view_mut()).unwrap();
-    let expected: Vec<T> = case.places().iter().map(|place| src.at(place)).collect();
+    let expected: Vec<T> = case.operand_indices().iter().map(|operand_index| src.at(operand_index)).collect();
     assert_eq!(dst.values(), expected, "{:?} {:?}", case.shape, case.slice);
 }
 
 fn check_scatter<T: Value>(case: &Case, kind: ScatterKind, seed: u64) {
     let mut random = Random(seed);
-    // Small factors and a few of them: exact in every dtype.
+    // Few small factors, so that products are exact in every dtype.
     let mut draw = || match kind {
         ScatterKind::Multiply => T::from_i64([1, -1, 1, -1, 1, -1, 2, 0][random.below(8) as usize]),
         _ if random.below(50) == 0 => T::NAN.unwrap_or(T::from_i64(1)),
@@ -160,8 +161,8 @@ fn check_scatter<T: Value>(case: &Case, kind: ScatterKind, seed: u64) {
     let mut dst: Operand<T> = Operand::under(&scrambled(&case.shape, seed, false), &mut draw);
     let updates: Operand<T> = Operand::under(&scrambled(&case.result_shape(), seed / 5, true), &mut draw);
     let mut expected = dst.data.clone();
-    for (place, new) in case.places().iter().zip(updates.values()) {
-        let at = position(&dst.layout, place);
+    for (operand_index, new) in case.operand_indices().iter().zip(updates.values()) {
+        let at = position(&dst.layout, operand_index);
         expected[at] = combined(kind, expected[at], new);
     }
     scatter(kind, dst.view_mut(), &case.views(), &case.axes, &case.slice, updates.view()).unwrap();
@@ -175,19 +176,22 @@ fn check_axis<T: Value>(shape: &[usize], axis: usize, count: usize, seed: u64) {
     let mut leading = shape.to_vec();
     leading[axis] = count;
     let index = Index::draw(&leading, shape[axis], 1, &mut random);
-    let places: Vec<Vec<usize>> = indices(&leading)
+    let operand_indices: Vec<Vec<usize>> = indices(&leading)
         .into_iter()
         .enumerate()
-        .map(|(tuple, mut place)| {
-            place[axis] = index.at(tuple, shape[axis]);
-            place
+        .map(|(tuple, mut operand_index)| {
+            operand_index[axis] = index.at(tuple, shape[axis]);
+            operand_index
         })
         .collect();
     let mut small = || T::from_i64(random.below(7) as i64 - 3);
     let src: Operand<T> = Operand::under(&scrambled(shape, seed, true), &mut small);
     let mut dst = Operand::under(&scrambled(&leading, seed / 3, false), &mut small);
     gather_axis(src.view(), index.view(), axis, dst.view_mut()).unwrap();
-    assert_eq!(dst.values(), places.iter().map(|place| src.at(place)).collect::<Vec<T>>());
+    assert_eq!(
+        dst.values(),
+        operand_indices.iter().map(|operand_index| src.at(operand_index)).collect::<Vec<T>>()
+    );
 
     for &kind in ScatterKind::ALL {
         let mut draw = || match kind {
@@ -197,8 +201,8 @@ fn check_axis<T: Value>(shape: &[usize], axis: usize, count: usize, seed: u64) {
         let mut dst: Operand<T> = Operand::under(&scrambled(shape, seed, false), &mut draw);
         let updates: Operand<T> = Operand::under(&scrambled(&leading, seed / 5, true), &mut draw);
         let mut expected = dst.data.clone();
-        for (place, new) in places.iter().zip(updates.values()) {
-            let at = position(&dst.layout, place);
+        for (operand_index, new) in operand_indices.iter().zip(updates.values()) {
+            let at = position(&dst.layout, operand_index);
             expected[at] = combined(kind, expected[at], new);
         }
         scatter_axis(kind, dst.view_mut(), index.view(), axis, updates.view()).unwrap();
@@ -240,7 +244,7 @@ proptest! {
 }
 
 #[test]
-fn large_ones_share_the_work() {
+fn large_operands_run_in_parallel() {
     for (shape, leading, mask, slice) in [
         (vec![5000], vec![40_000], 1, vec![1]),
         (vec![1_000_000], vec![100_000], 1, vec![1]),
@@ -276,19 +280,19 @@ fn large_ones_share_the_work() {
 }
 
 #[test]
-fn indices_outside_are_named_and_nothing_is_written() {
+fn out_of_bounds_indices_are_errors_and_nothing_is_written() {
     let src = Operand::dense((0..12).map(|i| i as f32).collect(), &[3, 4]);
     let updates = Operand::dense(vec![1f32; 8], &[2, 1, 4]);
     for (first, second, culprit) in [(0i32, 3, 3), (1, -4, -4), (i32::MAX, i32::MIN, i32::MAX)] {
         let index = Operand::dense(vec![first, second], &[2]);
         let mut dst = Operand::dense(vec![0f32; 8], &[2, 1, 4]);
         let text = format!("index {culprit} is out of bounds for axis 0 of length 3");
-        let failed = gather(src.view(), &[index.view()], &[0], &[1, 4], dst.view_mut());
-        assert_eq!(failed, Err(error!(Index, "{text}")));
+        let result = gather(src.view(), &[index.view()], &[0], &[1, 4], dst.view_mut());
+        assert_eq!(result, Err(error!(Index, "{text}")));
         let mut operand = src.clone();
-        let failed =
+        let result =
             scatter(ScatterKind::Add, operand.view_mut(), &[index.view()], &[0], &[1, 4], updates.view());
-        assert_eq!(failed, Err(error!(Index, "{text}")));
+        assert_eq!(result, Err(error!(Index, "{text}")));
         assert_eq!(operand.data, src.data);
     }
     let index = Operand::dense(vec![0u64, u64::MAX], &[2, 1]);
@@ -298,44 +302,44 @@ fn indices_outside_are_named_and_nothing_is_written() {
     assert!(
         matches!(gather_axis(square.view(), index.view(), 1, dst.view_mut()), Err(error) if error.kind() == ErrorKind::Index)
     );
-    let failed = scatter_axis(ScatterKind::Set, square.view_mut(), index.view(), 1, line.view());
-    assert!(matches!(failed, Err(error) if error.kind() == ErrorKind::Index));
+    let result = scatter_axis(ScatterKind::Set, square.view_mut(), index.view(), 1, line.view());
+    assert!(matches!(result, Err(error) if error.kind() == ErrorKind::Index));
     assert_eq!(square.data, [0.0; 4]);
-    // A slice must fit too, and nothing can be taken from nothing.
+    // The whole slice must fit, and an empty axis has no valid index.
     let index = Operand::dense(vec![2i64], &[1]);
     let mut two = Operand::dense(vec![0f32; 8], &[1, 2, 4]);
     assert!(gather(src.view(), &[index.view()], &[0], &[2, 4], two.view_mut()).is_err());
-    let nothing = Operand::<f32>::dense(vec![], &[0]);
+    let empty = Operand::<f32>::dense(vec![], &[0]);
     let zero = Operand::dense(vec![0i32], &[1]);
     let mut one = Operand::dense(vec![0f32; 1], &[1, 1]);
-    assert!(gather(nothing.view(), &[zero.view()], &[0], &[1], one.view_mut()).is_err());
-    let none = Operand::<i32>::dense(vec![], &[0]);
-    let mut nowhere = Operand::<f32>::dense(vec![], &[0, 1]);
-    assert_eq!(gather(nothing.view(), &[none.view()], &[0], &[1], nowhere.view_mut()), Ok(()));
+    assert!(gather(empty.view(), &[zero.view()], &[0], &[1], one.view_mut()).is_err());
+    let no_indices = Operand::<i32>::dense(vec![], &[0]);
+    let mut empty_dst = Operand::<f32>::dense(vec![], &[0, 1]);
+    assert_eq!(gather(empty.view(), &[no_indices.view()], &[0], &[1], empty_dst.view_mut()), Ok(()));
     // Indices are integers.
     let float = Operand::dense(vec![0f32], &[1]);
     let mut row = Operand::dense(vec![0f32; 4], &[1, 1, 4]);
-    let failed = gather(src.view(), &[float.view()], &[0], &[1, 4], row.view_mut());
-    assert!(matches!(failed, Err(error) if error.kind() == ErrorKind::Type));
+    let result = gather(src.view(), &[float.view()], &[0], &[1, 4], row.view_mut());
+    assert!(matches!(result, Err(error) if error.kind() == ErrorKind::Type));
 }
 
 #[test]
-fn the_first_bad_index_is_named_whichever_thread_finds_one() {
+fn the_first_bad_index_is_reported_whatever_thread_finds_it() {
     let mut index = vec![0i64; 200_000];
-    for place in [7000, 60_000, 150_000, 199_999] {
-        index[place] = 1000 + place as i64;
+    for i in [7000, 60_000, 150_000, 199_999] {
+        index[i] = 1000 + i as i64;
     }
     let index = Operand::dense(index, &[200_000]);
     let src = Operand::dense(vec![1f32; 10], &[10]);
     let mut dst = Operand::dense(vec![0f32; 200_000], &[200_000, 1]);
-    let failed = gather(src.view(), &[index.view()], &[0], &[1], dst.view_mut());
+    let result = gather(src.view(), &[index.view()], &[0], &[1], dst.view_mut());
     let text = "index 8000 is out of bounds for axis 0 of length 10";
-    assert_eq!(failed, Err(error!(Index, "{text}")));
+    assert_eq!(result, Err(error!(Index, "{text}")));
 }
 
 #[test]
-fn halves_accumulate_before_they_round() {
-    // One by one, 0.25 added to 1024 in float16 changes nothing.
+fn float16_and_bfloat16_accumulate_before_rounding() {
+    // Added one by one in float16, 0.25 would not change 1024.
     let index = Operand::dense(vec![1u32; 400], &[400]);
     let updates = Operand::dense(vec![f16::from_f32(0.25); 400], &[400, 1]);
     let mut dst = Operand::dense(vec![f16::from_f32(1024.0); 3], &[3]);
@@ -348,7 +352,7 @@ fn halves_accumulate_before_they_round() {
     assert_eq!(dst.data, [256.0, 356.0, 256.0, 256.0, 356.0, 256.0].map(bf16::from_f32));
 }
 
-/// Many single updates of a few elements, which parts add up by themselves.
+/// Many single updates of a few elements, which accumulate in private copies.
 fn check_few_elements<T: Value>(length: usize, count: usize, step: usize) {
     let mut random = Random(11);
     let wrapped = |i: i64| if i < 0 { i + length as i64 } else { i } as usize;
@@ -365,8 +369,8 @@ fn check_few_elements<T: Value>(length: usize, count: usize, step: usize) {
         offset: 0,
     };
     for (i, &number) in numbers.iter().enumerate() {
-        let place = &mut expected[wrapped(number)];
-        *place = place.plus(updates.data[i * step]);
+        let target = &mut expected[wrapped(number)];
+        *target = target.plus(updates.data[i * step]);
     }
     let mut dst = Operand::dense(start, &[length]);
     scatter(ScatterKind::Add, dst.view_mut(), &[index.view()], &[0], &[1], updates.view()).unwrap();
@@ -383,13 +387,13 @@ fn many_updates_of_few_elements() {
         check_few_elements::<Complex32>(length, count, step);
         check_few_elements::<i64>(length, count, step);
     }
-    // What is not updated keeps the sign of its zero.
+    // An element without updates keeps the sign of its zero.
     let index = Operand::dense(vec![1i32; 100_000], &[100_000]);
     let updates = Operand::dense(vec![1f32; 100_000], &[100_000, 1]);
     let mut dst = Operand::dense(vec![-0.0f32, 0.0], &[2]);
     scatter(ScatterKind::Add, dst.view_mut(), &[index.view()], &[0], &[1], updates.view()).unwrap();
     assert_eq!((dst.data[0].to_bits(), dst.data[1]), ((-0.0f32).to_bits(), 1e5));
     let wrong = Operand::dense([vec![0i32; 99_999], vec![2]].concat(), &[100_000]);
-    let failed = scatter(ScatterKind::Add, dst.view_mut(), &[wrong.view()], &[0], &[1], updates.view());
-    assert!(failed.is_err() && dst.data[1] == 1e5);
+    let result = scatter(ScatterKind::Add, dst.view_mut(), &[wrong.view()], &[0], &[1], updates.view());
+    assert!(result.is_err() && dst.data[1] == 1e5);
 }

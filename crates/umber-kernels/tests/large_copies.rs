@@ -1,4 +1,4 @@
-//! Copies beyond the caches, whose stores go past them, against plain loops.
+//! Copies that exceed the caches and use non-temporal stores, against plain loops.
 
 mod instruction_sets;
 
@@ -8,11 +8,11 @@ use umber_kernels::{View, ViewMut};
 use umber_types::layout::Strides;
 use umber_types::{Complex32, Element, Layout, Shape};
 
-/// Bytes that no cache in front of the last one holds.
+/// Bytes that exceed L2.
 const LARGE: usize = 9 << 20;
 
-/// Copy elements of `memory` with these strides, from element `start` on, into neighbours that begin `shift` elements after a
-/// line of the caches, with `gap` elements between rows.
+/// Copy elements of `memory` with these strides, from element `start` on, to a target that begins `shift` elements after a
+/// cache-line boundary and has `gap` elements between rows.
 fn check<T: Element + PartialEq>(
     memory: &[T],
     shape: [usize; 2],
@@ -34,8 +34,8 @@ fn check<T: Element + PartialEq>(
     copy(View::of(memory, &from), ViewMut::of(&mut target, &to));
     for (i, row) in target[begin..begin + rows * line].chunks_exact(line).enumerate() {
         for (j, &actual) in row.iter().enumerate() {
-            let place = start as isize + i as isize * strides[0] + j as isize * strides[1];
-            let expected = if j < columns { memory[place as usize] } else { memory[1] };
+            let offset = start as isize + i as isize * strides[0] + j as isize * strides[1];
+            let expected = if j < columns { memory[offset as usize] } else { memory[1] };
             assert!(actual == expected, "{} {shape:?} {strides:?} + {shift}: {i}, {j}", T::DTYPE);
         }
     }
@@ -58,7 +58,7 @@ fn check_all<T: Element + PartialEq>(of: fn(usize) -> T) {
         check(&memory, [columns, rows], [1, -long], rows * columns, shift, gap);
         check(&memory, [columns, rows], [-1, long], columns, shift, gap);
     }
-    // Rows of whole lines of the caches.
+    // Rows of full cache lines.
     let (rows, columns) = (LARGE / size_of::<T>() / 512, 512);
     for step in [1, 2] {
         check(&memory, [rows, columns], [1, step * rows as isize], 0, 0, 0);
@@ -68,12 +68,12 @@ fn check_all<T: Element + PartialEq>(of: fn(usize) -> T) {
 }
 
 #[test]
-fn lesser_instruction_sets() {
-    repeat_under(&["avx2", "scalar"], &["large_copies_go"], 1);
+fn smaller_instruction_sets() {
+    repeat_under(&["avx2", "scalar"], &["large_copies_between"], 1);
 }
 
 #[test]
-fn large_copies_go_between_layouts() {
+fn large_copies_between_layouts() {
     check_all(|i| (i % 251) as u8);
     check_all(|i| (i % 65_521) as u16);
     check_all(|i| (i % 1_000_003) as i32);

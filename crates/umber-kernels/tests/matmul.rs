@@ -1,4 +1,4 @@
-//! Matrix products against sums by the definition.
+//! Matrix products against their definition.
 
 use proptest::prelude::*;
 use umber_kernels::matmul::matmul_program;
@@ -10,7 +10,7 @@ use umber_types::{BinaryKind, Bool, Complex32, Complex64, Element, Layout, Shape
 mod instruction_sets;
 use instruction_sets::repeat_under;
 
-/// Elements with an exact (or much wider) arithmetic to compare with.
+/// Element types with an exact or much wider accumulator type for comparison.
 trait Number: Element {
     type Acc: Copy + std::fmt::Debug;
     const ZERO: Self;
@@ -18,7 +18,7 @@ trait Number: Element {
     fn wide(self) -> Self::Acc;
     fn sum(sum: Self::Acc, x: Self::Acc, y: Self::Acc) -> Self::Acc;
     fn factor(value: f64) -> Self::Acc;
-    /// Is `self` the value, up to what sums of `terms` may lose?
+    /// True if `self` equals the value up to the rounding of a sum of `terms`.
     fn is(self, value: Self::Acc, terms: usize) -> bool;
 }
 
@@ -44,7 +44,7 @@ macro_rules! floats {
         fn sum(sum: f64, x: f64, y: f64) -> f64 { sum + x * y }
         fn factor(value: f64) -> f64 { value }
         fn is(self, value: f64, terms: usize) -> bool {
-            // Terms are below four; sums of 16-bit floats are kept in float32.
+            // Terms are below four; float16 and bfloat16 accumulate in float32.
             let sums = 4.0 * (terms + 2) as f64 * f64::min($eps, f32::EPSILON.into());
             (self.wide() - value).abs() <= value.abs() * $eps + sums
         }
@@ -75,7 +75,7 @@ complexes! { Complex32, f32; Complex64, f64 }
 impl Number for Bool {
     type Acc = bool;
     const ZERO: Bool = Bool(0);
-    // Any non-zero byte is true; true is rare, or every sum would be.
+    // Any nonzero byte is true. True is rare, since otherwise every sum would be true.
     fn of(seed: u64) -> Bool {
         Bool(if seed.is_multiple_of(7) { seed as u8 } else { 0 })
     }
@@ -93,13 +93,13 @@ impl Number for Bool {
     }
 }
 
-/// Numbers that look random and are the same every time.
+/// Deterministic pseudo-random numbers.
 fn noise(state: &mut u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     *state >> 24
 }
 
-/// How the elements of an operand lie in memory.
+/// The memory layout of an operand.
 #[derive(Clone, Copy, Debug)]
 enum MatrixLayout {
     Dense,
@@ -137,9 +137,9 @@ impl<T: Number> Operand<T> {
         let layout = match matrix_layout {
             MatrixLayout::Dense => Layout::contiguous(shape),
             MatrixLayout::Transposed => {
-                let there: Shape = batch.iter().copied().chain([columns, rows]).collect();
+                let stored: Shape = batch.iter().copied().chain([columns, rows]).collect();
                 let order: Vec<usize> = (0..d).chain([d + 1, d]).collect();
-                Layout::contiguous(there).permute(&order)
+                Layout::contiguous(stored).permute(&order)
             }
             MatrixLayout::Every => {
                 let twice: Shape = shape.iter().map(|&length| length * 2).collect();
@@ -165,16 +165,16 @@ impl<T: Number> Operand<T> {
         View::of(&self.data, &self.layout)
     }
 
-    /// The element of batch member `index` (in row-major order), at a row and a column.
+    /// The element of batch index `index` (in row-major order), at a row and a column.
     fn at(&self, index: usize, row: usize, column: usize) -> T {
         let d = self.layout.ndim() - 2;
         let mut at = self.layout.offset as isize
             + row as isize * self.layout.strides[d]
             + column as isize * self.layout.strides[d + 1];
-        let mut rest = index;
+        let mut remaining = index;
         for axis in (0..d).rev() {
-            at += (rest % self.layout.shape[axis]) as isize * self.layout.strides[axis];
-            rest /= self.layout.shape[axis];
+            at += (remaining % self.layout.shape[axis]) as isize * self.layout.strides[axis];
+            remaining /= self.layout.shape[axis];
         }
         self.data[at as usize]
     }
@@ -186,18 +186,18 @@ struct Case {
     m: usize,
     n: usize,
     k: usize,
-    lies: [MatrixLayout; 3],
+    layouts: [MatrixLayout; 3],
     sum: Option<(f64, f64)>,
     seed: u64,
 }
 
 fn check<T: Number>(case: &Case) {
-    let Case { batch, m, n, k, lies, sum, seed } = case.clone();
-    let a = Operand::<T>::new(&batch, m, k, lies[0], seed);
-    let b = Operand::<T>::new(&batch, k, n, lies[1], seed ^ 0x5555);
-    let c = Operand::<T>::new(&batch, m, n, lies[2], seed ^ 0xAAAA);
+    let Case { batch, m, n, k, layouts, sum, seed } = case.clone();
+    let a = Operand::<T>::new(&batch, m, k, layouts[0], seed);
+    let b = Operand::<T>::new(&batch, k, n, layouts[1], seed ^ 0x5555);
+    let c = Operand::<T>::new(&batch, m, n, layouts[2], seed ^ 0xAAAA);
     let layout = Layout::contiguous(batch.iter().copied().chain([m, n]).collect());
-    // Whatever the output holds before must not matter. It begins at a line of the caches, as buffers do.
+    // The previous contents of the output must not matter. It is cache-line aligned, as buffers are.
     let mut memory = vec![T::of(77); layout.size() + 64];
     let begin = memory.as_ptr().align_offset(64);
     let out = &mut memory[begin..begin + layout.size()];
@@ -208,10 +208,10 @@ fn check<T: Number>(case: &Case) {
         }
     }
     let zero = T::ZERO.wide();
-    // Of large results a sample; the step is prime, so it reaches every part of every block.
+    // Sample large results; the step is prime, so that it covers all positions in blocks.
     let step = if out.len() > 5000 { 61 } else { 1 };
-    for (place, &actual) in out.iter().enumerate().step_by(step) {
-        let (index, row, column) = (place / (m * n), place / n % m, place % n);
+    for (i, &actual) in out.iter().enumerate().step_by(step) {
+        let (index, row, column) = (i / (m * n), i / n % m, i % n);
         let mut expected = zero;
         for u in 0..k {
             expected = T::sum(expected, a.at(index, row, u).wide(), b.at(index, u, column).wide());
@@ -264,27 +264,27 @@ proptest! {
     fn small_products(
         batch in prop::collection::vec(0usize..4, 0..3),
         m in 0usize..12, n in 0usize..40, k in 0usize..24,
-        lies in [matrix_layout(), matrix_layout(), matrix_layout()], sum in sums(), seed: u64,
+        layouts in [matrix_layout(), matrix_layout(), matrix_layout()], sum in sums(), seed: u64,
     ) {
-        check_all(&Case { batch, m, n, k, lies, sum, seed });
+        check_all(&Case { batch, m, n, k, layouts, sum, seed });
     }
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(30))]
     #[test]
-    fn middling_products(
+    fn medium_products(
         batch in prop::collection::vec(1usize..3, 0..2),
         m in prop_oneof![Just(1usize), 2usize..20, 60usize..80],
         n in prop_oneof![Just(1usize), 2usize..20, 60usize..140],
         k in prop_oneof![60usize..80, 250usize..270],
-        lies in [matrix_layout(), matrix_layout(), matrix_layout()], sum in sums(), seed: u64,
+        layouts in [matrix_layout(), matrix_layout(), matrix_layout()], sum in sums(), seed: u64,
     ) {
-        check_all(&Case { batch, m, n, k, lies, sum, seed });
+        check_all(&Case { batch, m, n, k, layouts, sum, seed });
     }
 }
 
-/// Shapes that are cut among threads, each in its own way.
+/// Shapes that are split between threads in different ways.
 #[test]
 fn large_products() {
     let shapes: [(&[usize], usize, usize, usize); 11] = [
@@ -306,9 +306,9 @@ fn large_products() {
             (MatrixLayout::Dense, MatrixLayout::Transposed),
             (MatrixLayout::Transposed, MatrixLayout::Shared),
         ] {
-            let lies = [first, second, MatrixLayout::Padded];
+            let layouts = [first, second, MatrixLayout::Padded];
             let sum = (seed % 2 == 1).then_some((2.0, -1.0));
-            let case = Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 };
+            let case = Case { batch: batch.to_vec(), m, n, k, layouts, sum, seed: seed as u64 };
             check::<f32>(&case);
             check::<bf16>(&case);
             check::<i32>(&case);
@@ -318,21 +318,21 @@ fn large_products() {
 
 /// The batch, rows, columns and depth of products.
 type Sizes<'a> = (&'a [usize], usize, usize, usize);
-/// How operands and the result lie, and factors of a sum.
-type Way = ([MatrixLayout; 3], Option<(f64, f64)>);
+/// The layouts of the operands and of `c`, and the factors of `addmm`.
+type Variant = ([MatrixLayout; 3], Option<(f64, f64)>);
 
-/// Check products of each shape in each way.
-fn check_each(shapes: &[Sizes], ways: &[Way], check: impl Fn(&Case)) {
+/// Check products of each shape in each variant.
+fn check_each(shapes: &[Sizes], variants: &[Variant], check: impl Fn(&Case)) {
     for (seed, &(batch, m, n, k)) in shapes.iter().enumerate() {
-        for &(lies, sum) in ways {
-            check(&Case { batch: batch.to_vec(), m, n, k, lies, sum, seed: seed as u64 });
+        for &(layouts, sum) in variants {
+            check(&Case { batch: batch.to_vec(), m, n, k, layouts, sum, seed: seed as u64 });
         }
     }
 }
 
-/// Operands that are laid out anew, with rows, columns and depths that end in and at the ends of blocks, strips and panels.
+/// Packed operands, with sizes at and around the ends of blocks, strips and panels.
 #[test]
-fn products_that_are_laid_out() {
+fn packed_products() {
     let shapes: [Sizes; 12] = [
         (&[], 192, 192, 16),
         (&[], 193, 1030, 700),
@@ -347,13 +347,13 @@ fn products_that_are_laid_out() {
         (&[4], 97, 2060, 30),
         (&[2], 64, 129, 395),
     ];
-    let ways = [
+    let variants = [
         ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense], None),
         ([MatrixLayout::Transposed, MatrixLayout::Transposed, MatrixLayout::Dense], None),
         ([MatrixLayout::Padded, MatrixLayout::Shared, MatrixLayout::Transposed], Some((2.0, -1.0))),
         ([MatrixLayout::Every, MatrixLayout::Backwards, MatrixLayout::Padded], Some((1.0, 1.0))),
     ];
-    check_each(&shapes, &ways, |case| {
+    check_each(&shapes, &variants, |case| {
         check::<f32>(case);
         check::<f64>(case);
         check::<f16>(case);
@@ -361,9 +361,9 @@ fn products_that_are_laid_out() {
     });
 }
 
-/// Some rows by a large matrix, and short sums of one that lies across.
+/// A few rows by a large matrix, and products of small depth with a transposed one.
 #[test]
-fn some_rows_by_large_matrices() {
+fn skinny_products_with_large_matrices() {
     let shapes: [Sizes; 5] = [
         (&[], 16, 2050, 530),
         (&[], 33, 700, 800),
@@ -371,39 +371,39 @@ fn some_rows_by_large_matrices() {
         (&[2], 64, 512, 64),
         (&[], 96, 200, 17),
     ];
-    let ways = [
+    let variants = [
         ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense], None),
         ([MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Dense], None),
         ([MatrixLayout::Backwards, MatrixLayout::Dense, MatrixLayout::Dense], None),
         ([MatrixLayout::Transposed, MatrixLayout::Every, MatrixLayout::Padded], Some((2.0, -1.0))),
     ];
-    check_each(&shapes, &ways, |case| {
+    check_each(&shapes, &variants, |case| {
         check::<f32>(case);
         check::<f64>(case);
     });
 }
 
-/// Results that are written with non-temporal stores, where these are good at it.
+/// Results that are written with non-temporal stores, on processors where these pay.
 #[test]
-fn large_products_of_little_depth() {
+fn large_products_of_small_depth() {
     let shapes: [Sizes; 4] =
         [(&[3], 1000, 720, 64), (&[], 1105, 2000, 1), (&[2, 2], 600, 912, 192), (&[], 1500, 1500, 7)];
-    let ways = [
+    let variants = [
         ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense], None),
         ([MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Dense], None),
         ([MatrixLayout::Transposed, MatrixLayout::Padded, MatrixLayout::Dense], None),
         ([MatrixLayout::Backwards, MatrixLayout::Every, MatrixLayout::Dense], None),
         ([MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Padded], Some((2.0, -1.0))),
     ];
-    check_each(&shapes, &ways, |case| {
+    check_each(&shapes, &variants, |case| {
         check::<f32>(case);
         check::<f64>(case);
     });
 }
 
-/// As many rows as are not worth packing the right matrix for, with columns and depths that end anywhere.
+/// Too few rows for packing the right matrix to pay, with arbitrary columns and depths.
 #[test]
-fn products_of_some_rows() {
+fn skinny_products() {
     let shapes = [
         (17, 37, 40),
         (24, 520, 129),
@@ -415,14 +415,14 @@ fn products_of_some_rows() {
         (31, 515, 70),
     ];
     for (seed, (m, n, k)) in shapes.into_iter().enumerate() {
-        for lies in [
+        for layouts in [
             [MatrixLayout::Dense, MatrixLayout::Dense, MatrixLayout::Dense],
             [MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Padded],
             [MatrixLayout::Transposed, MatrixLayout::Transposed, MatrixLayout::Dense],
             [MatrixLayout::Every, MatrixLayout::Padded, MatrixLayout::Shared],
         ] {
             for sum in [None, Some((2.0, -1.0))] {
-                let case = Case { batch: vec![], m, n, k, lies, sum, seed: seed as u64 };
+                let case = Case { batch: vec![], m, n, k, layouts, sum, seed: seed as u64 };
                 check::<f32>(&case);
                 check::<f64>(&case);
                 check::<bf16>(&case);
@@ -432,7 +432,7 @@ fn products_of_some_rows() {
 }
 
 #[test]
-fn halves_are_rounded_once() {
+fn float16_products_round_once() {
     // In float16 the running sum would stop at 2048; in float32 it does not.
     let k = 5000;
     let (a, b) = (vec![f16::ONE; k], vec![f16::ONE; k]);
@@ -468,16 +468,16 @@ fn infinities_and_nans_pass_through() {
 
 /// Sizes at the edges of tiles, panels and blocks.
 #[test]
-fn sixteen_bit_products_of_any_size() {
+fn float16_products_of_any_size() {
     let sizes = [0, 1, 2, 15, 16, 17, 31, 32, 33, 65];
     let mut seed = 0;
     for (m, n) in sizes.into_iter().flat_map(|m| sizes.map(|n| (m, n))) {
         for k in sizes {
             seed += 1;
-            let lies = [0, 1, 2].map(|operand| LAYOUTS[(seed as usize >> (2 * operand)) % LAYOUTS.len()]);
+            let layouts = [0, 1, 2].map(|operand| LAYOUTS[(seed as usize >> (2 * operand)) % LAYOUTS.len()]);
             let batch = if seed % 3 == 0 { vec![2] } else { vec![] };
             let sum = (seed % 5 == 0).then_some((2.0, -1.0));
-            let case = Case { batch, m, n, k, lies, sum, seed };
+            let case = Case { batch, m, n, k, layouts, sum, seed };
             check::<bf16>(&case);
             check::<f16>(&case);
         }
@@ -495,7 +495,7 @@ fn sixteen_bit_products_of_any_size() {
     let seconds = [MatrixLayout::Dense, MatrixLayout::Transposed, MatrixLayout::Every];
     for (m, n, k) in sizes {
         for (first, second) in LAYOUTS.into_iter().flat_map(|first| seconds.map(|second| (first, second))) {
-            let case = Case { batch: vec![], m, n, k, lies: [first, second, first], sum: None, seed: 7 };
+            let case = Case { batch: vec![], m, n, k, layouts: [first, second, first], sum: None, seed: 7 };
             check::<bf16>(&case);
             if m.min(n) <= 8 {
                 check::<f16>(&case);
@@ -504,21 +504,17 @@ fn sixteen_bit_products_of_any_size() {
     }
 }
 
-/// What is not finite stays where the definition has it, whatever is next to it in a tile.
+/// Non-finite results appear exactly where the definition has them, whatever is adjacent in a tile.
 #[test]
-fn infinities_and_nans_stay_in_their_places() {
+fn infinities_and_nans_do_not_spread() {
     fn check_sizes<T: Number>(of: fn(f32) -> T, to: fn(T) -> f32) {
         for (m, n, k) in [(40, 37, 45), (1, 50, 70), (5, 600, 33), (600, 5, 33), (70, 1, 50), (3, 40, 1)] {
             let special = [f32::INFINITY, f32::NEG_INFINITY, f32::NAN, 0.0];
-            let value = |place: usize, every: usize| {
-                if place.is_multiple_of(every) {
-                    special[place / every % 4]
-                } else {
-                    1.0 + (place % 5) as f32
-                }
+            let value = |i: usize, every: usize| {
+                if i.is_multiple_of(every) { special[i / every % 4] } else { 1.0 + (i % 5) as f32 }
             };
-            let a: Vec<T> = (0..m * k).map(|place| of(value(place, 113))).collect();
-            let b: Vec<T> = (0..k * n).map(|place| of(value(place, 131))).collect();
+            let a: Vec<T> = (0..m * k).map(|i| of(value(i, 113))).collect();
+            let b: Vec<T> = (0..k * n).map(|i| of(value(i, 131))).collect();
             let mut out = vec![of(77.0); m * n];
             let layout = |rows, columns| Layout::contiguous(Shape::from([rows, columns]));
             for transposed in [false, true] {
@@ -528,8 +524,8 @@ fn infinities_and_nans_stay_in_their_places() {
                     View::of(&b, &right),
                     ViewMut::of(&mut out, &layout(m, n)),
                 );
-                for (place, &actual) in out.iter().enumerate() {
-                    let (row, column) = (place / n, place % n);
+                for (i, &actual) in out.iter().enumerate() {
+                    let (row, column) = (i / n, i % n);
                     let at = |u: usize| if transposed { column * k + u } else { u * n + column };
                     let sum: f32 = (0..k).map(|u| to(a[row * k + u]) * to(b[at(u)])).sum();
                     let (actual, sum) = (to(actual), to(of(sum)));
@@ -547,12 +543,12 @@ fn infinities_and_nans_stay_in_their_places() {
     check_sizes(f16::from_f32, f16::to_f32);
 }
 
-/// Processors' states are per thread, and what a system permits is per process.
+/// AMX state is per thread, and permission to use it per process.
 #[test]
 #[cfg(unix)]
 fn threads_and_children_multiply() {
     let case =
-        Case { batch: vec![], m: 65, n: 70, k: 130, lies: [MatrixLayout::Dense; 3], sum: None, seed: 3 };
+        Case { batch: vec![], m: 65, n: 70, k: 130, layouts: [MatrixLayout::Dense; 3], sum: None, seed: 3 };
     check::<bf16>(&case);
     let threads: Vec<_> = (0..4)
         .map(|_| {
@@ -561,30 +557,30 @@ fn threads_and_children_multiply() {
         })
         .collect();
     for thread in threads {
-        thread.join().expect("the product is right");
+        thread.join().expect("the product is correct");
     }
-    // SAFETY: the child computes and leaves.
+    // SAFETY: the child only computes and exits.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let is_right = std::panic::catch_unwind(|| check::<bf16>(&case)).is_ok();
-        // SAFETY: ends the child without running what the parent registered.
-        unsafe { libc::_exit(i32::from(!is_right)) };
+        let is_correct = std::panic::catch_unwind(|| check::<bf16>(&case)).is_ok();
+        // SAFETY: exits the child without running the parent's exit handlers.
+        unsafe { libc::_exit(i32::from(!is_correct)) };
     }
     let mut status = 0;
-    // SAFETY: waits for the child just made.
+    // SAFETY: waits for the child forked above.
     unsafe { libc::waitpid(child, &raw mut status, 0) };
-    assert_eq!(status, 0, "a child multiplies");
+    assert_eq!(status, 0, "the product in a child process is correct");
 }
 
-/// Lesser instruction sets than the best compute the same.
+/// All smaller instruction sets give the same results.
 #[test]
 fn every_instruction_set_multiplies() {
-    let tests = ["sixteen_bit", "infinities", "halves", "large_products", "some_rows", "program", "laid_out"];
+    let tests = ["float16_products", "infinities", "large_products", "skinny", "program", "packed"];
     repeat_under(&["scalar", "avx2", "avx512"], &tests, 10);
 }
 
 #[test]
-fn factors_of_zero_read_nothing() {
+fn zero_factors_ignore_their_operand() {
     let nan = [f32::NAN; 4];
     let one = [1f32; 4];
     let layout = Layout::contiguous(Shape::from([2, 2]));
@@ -609,7 +605,7 @@ fn factors_of_zero_read_nothing() {
     assert_eq!(out, [1.0; 4]);
 }
 
-/// `tanh(a @ b + bias) * residual` and the sum in it, at once and one after the other: the same bits.
+/// `tanh(a @ b + bias) * residual` and the sum inside, fused and in separate kernels: bitwise equal.
 fn check_program<T: Number>(batch: &[usize], [m, k, n]: [usize; 3], is_shared: bool) {
     let random = |size: usize, seed: u64| -> Vec<T> {
         (0..size as u64).map(|i| T::of((i + seed).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 20)).collect()
@@ -619,12 +615,12 @@ fn check_program<T: Number>(batch: &[usize], [m, k, n]: [usize; 3], is_shared: b
     let count: usize = batch.iter().product();
     let (a, b) = (random(count * m * k, 1), random(count * k * n, 2));
     let (bias, residual) = (random(n, 3), random(count * m * n, 4));
-    let whole = Layout::contiguous(shape(m, n));
+    let full = Layout::contiguous(shape(m, n));
     let (left, mut right) = (Layout::contiguous(shape(m, k)), Layout::contiguous(shape(k, n)));
     if is_shared {
         right.strides[..batch.len()].fill(0);
     }
-    let spread = Layout::contiguous(Shape::from([n])).broadcast_to(&whole.shape);
+    let bias_layout = Layout::contiguous(Shape::from([n])).broadcast_to(&full.shape);
     let steps = vec![
         Step::Binary { kind: BinaryKind::Add, a: 0, b: 1 },
         Step::Unary { kind: UnaryKind::Tanh, x: 3 },
@@ -633,30 +629,30 @@ fn check_program<T: Number>(batch: &[usize], [m, k, n]: [usize; 3], is_shared: b
     let program =
         Program::new(&Tape { inputs: vec![T::DTYPE; 3], steps, outputs: vec![5, 3] }).expect("a tape");
     let views = [View::of(&a, &left), View::of(&b, &right)];
-    let others = [View::of(&bias, &spread), View::of(&residual, &whole)];
+    let others = [View::of(&bias, &bias_layout), View::of(&residual, &full)];
     let zeros = || vec![T::ZERO; count * m * n];
     let (mut product, mut first, mut second) = (zeros(), zeros(), zeros());
-    matmul(views[0], views[1], ViewMut::of(&mut product, &whole));
+    matmul(views[0], views[1], ViewMut::of(&mut product, &full));
     program.run(
-        &[View::of(&product, &whole), others[0], others[1]],
-        &mut [ViewMut::of(&mut first, &whole), ViewMut::of(&mut second, &whole)],
+        &[View::of(&product, &full), others[0], others[1]],
+        &mut [ViewMut::of(&mut first, &full), ViewMut::of(&mut second, &full)],
     );
-    let (mut one, mut two) = (zeros(), zeros());
+    let (mut fused_first, mut fused_second) = (zeros(), zeros());
     matmul_program(
         views[0],
         views[1],
         &program,
         &others,
-        &mut [ViewMut::of(&mut one, &whole), ViewMut::of(&mut two, &whole)],
+        &mut [ViewMut::of(&mut fused_first, &full), ViewMut::of(&mut fused_second, &full)],
     );
-    // As text, zeros have signs and NaN equals itself.
+    // Compared as text, zeros keep their sign and NaN equals itself.
     let text = |values: &[T]| format!("{values:?}");
-    assert!(text(&one) == text(&first), "{batch:?} {m} {k} {n}");
-    assert!(text(&two) == text(&second), "{batch:?} {m} {k} {n}");
+    assert!(text(&fused_first) == text(&first), "{batch:?} {m} {k} {n}");
+    assert!(text(&fused_second) == text(&second), "{batch:?} {m} {k} {n}");
 }
 
 #[test]
-fn a_program_goes_on_with_the_product() {
+fn matmul_programs_match_separate_kernels() {
     let sizes = [
         [1, 1, 1],
         [3, 5, 7],

@@ -1,4 +1,4 @@
-//! Sorting and scans against plain loops.
+//! Sorts and scans against plain loops.
 #![allow(clippy::unwrap_used, reason = "a failure is a failed test")]
 
 mod operands;
@@ -12,21 +12,21 @@ use umber_types::{
     DType, Layout, ScanDirection, ScanExtent, ScanKind, Shape, SortOrder, bf16, f16, match_dtype,
 };
 
-/// Ascending, NaN last and equal to each other.
+/// Ascending order with NaN last and equal to each other.
 fn compare<T: Value>(a: T, b: T) -> Ordering {
     a.order(b).unwrap_or_else(|| a.is_nan_value().cmp(&b.is_nan_value()))
 }
 
-/// The values of the lines along an axis.
+/// The lines along an axis.
 fn lines<T: Value>(operand: &Operand<T>, axis: usize) -> Vec<Vec<T>> {
     let mut shape = operand.layout.shape.clone();
     let length = shape.remove(axis);
     let line = |index: &Vec<usize>| {
         (0..length)
             .map(|i| {
-                let mut place = index.clone();
-                place.insert(axis, i);
-                operand.at(&place)
+                let mut element = index.clone();
+                element.insert(axis, i);
+                operand.at(&element)
             })
             .collect()
     };
@@ -43,16 +43,16 @@ fn check_sort<T: Value>(layout: &Layout, axis: usize, range: i64, seed: u64) {
     let target = scrambled(&layout.shape, seed / 3, false);
     let mut dst = Operand::under(&target, || T::from_i64(1));
     sort(src.view(), axis, dst.view_mut()).unwrap();
-    let mut places = Operand::under(&target, || 77u32);
-    argsort(src.view(), axis, SortOrder::Ascending, places.view_mut()).unwrap();
+    let mut permutation = Operand::under(&target, || 77u32);
+    argsort(src.view(), axis, SortOrder::Ascending, permutation.view_mut()).unwrap();
     let actual = lines(&dst, axis);
-    let found_places = lines(&places, axis);
-    for ((line, actual), found_places) in lines(&src, axis).into_iter().zip(actual).zip(found_places) {
+    let actual_order = lines(&permutation, axis);
+    for ((line, actual), actual_order) in lines(&src, axis).into_iter().zip(actual).zip(actual_order) {
         let mut expected: Vec<u32> = (0..line.len() as u32).collect();
         expected.sort_by(|&a, &b| compare(line[a as usize], line[b as usize]));
-        assert_eq!(found_places, expected, "{:?} {layout:?} {axis}", T::DTYPE);
-        for (&actual, &place) in actual.iter().zip(&expected) {
-            assert!(actual.same(line[place as usize]), "{:?} {layout:?} {axis}", T::DTYPE);
+        assert_eq!(actual_order, expected, "{:?} {layout:?} {axis}", T::DTYPE);
+        for (&actual, &i) in actual.iter().zip(&expected) {
+            assert!(actual.same(line[i as usize]), "{:?} {layout:?} {axis}", T::DTYPE);
         }
     }
 }
@@ -99,7 +99,7 @@ fn check_scan<T: Value>(layout: &Layout, axis: usize, seed: u64) {
                         line.reverse();
                         actual.reverse();
                     }
-                    // The first of an exclusive scan is the result of nothing, which depends on the kind.
+                    // The first element of an exclusive scan is the identity of the kind.
                     let skipped = usize::from(extent == ScanExtent::Exclusive);
                     let mut total: Option<T> = None;
                     for (value, actual) in line.iter().zip(actual.iter().skip(skipped)) {
@@ -162,27 +162,27 @@ fn long_lines() {
             check_sort::<u8>(&layout, axis, range, 4);
             check_sort::<f16>(&layout, axis, range, 4);
         }
-        // Short dtypes would overflow in different orders.
+        // Sums of narrower floats would depend on the order.
         check_scan::<i64>(&layout, axis, 5);
         check_scan::<u8>(&layout, axis, 6);
     }
 }
 
 #[test]
-fn special_values_sort_where_numpy_puts_them() {
+fn special_values_sort_as_in_numpy() {
     let inf = f32::INFINITY;
     let src = Operand::dense(vec![3.0, f32::NAN, 1.0, -inf, inf, -0.0, 0.0, -f32::NAN, 1e-45, -1e-45], &[10]);
     let mut dst = Operand::dense(vec![9f32; 10], &[10]);
     sort(src.view(), 0, dst.view_mut()).unwrap();
     assert_eq!(dst.data[..8], [-inf, -1e-45, 0.0, 0.0, 1e-45, 1.0, 3.0, inf]);
     assert!(dst.data[8..].iter().all(|x| x.is_nan()));
-    let mut places = Operand::dense(vec![9u32; 10], &[10]);
-    argsort(src.view(), 0, SortOrder::Ascending, places.view_mut()).unwrap();
-    assert_eq!(places.data, [3, 9, 5, 6, 8, 2, 0, 4, 1, 7]);
+    let mut permutation = Operand::dense(vec![9u32; 10], &[10]);
+    argsort(src.view(), 0, SortOrder::Ascending, permutation.view_mut()).unwrap();
+    assert_eq!(permutation.data, [3, 9, 5, 6, 8, 2, 0, 4, 1, 7]);
 }
 
 #[test]
-fn exclusive_scans_begin_with_the_result_of_nothing() {
+fn exclusive_scans_begin_with_the_identity() {
     let src = Operand::dense(vec![3i32, 1, 5], &[3]);
     for (kind, expected) in [
         (ScanKind::Sum, [0, 3, 4]),
@@ -201,7 +201,7 @@ fn exclusive_scans_begin_with_the_result_of_nothing() {
 }
 
 #[test]
-fn sums_along_the_way_are_accurate() {
+fn cumulative_sums_are_accurate() {
     let count = 1_000_000;
     let src = Operand::dense(vec![0.1f32; count], &[count]);
     let mut dst = Operand::dense(vec![0f32; count], &[count]);
@@ -217,19 +217,19 @@ fn sums_along_the_way_are_accurate() {
 }
 
 #[test]
-fn logarithms_of_sums_along_the_way() {
+fn cumulative_logsumexp() {
     let inf = f64::INFINITY;
     let values = vec![-inf, 1.0, 2.0, -3.0, 800.0, -800.0, inf, 1.0, f64::NAN, 0.0];
     let src = Operand::dense(values.clone(), &[10]);
     let mut dst = Operand::dense(vec![0f64; 10], &[10]);
     scan(ScanKind::LogSumExp, src.view(), 0, ScanDirection::Forward, ScanExtent::Inclusive, dst.view_mut());
     for (i, &actual) in dst.data.iter().enumerate() {
-        let part = &values[..=i];
-        let peak = part.iter().copied().fold(-inf, f64::max);
-        let exact = match peak {
+        let prefix = &values[..=i];
+        let max = prefix.iter().copied().fold(-inf, f64::max);
+        let exact = match max {
             _ if i >= 8 => f64::NAN,
-            peak if peak.is_infinite() => peak,
-            peak => peak + part.iter().map(|x| (x - peak).exp()).sum::<f64>().ln(),
+            max if max.is_infinite() => max,
+            max => max + prefix.iter().map(|x| (x - max).exp()).sum::<f64>().ln(),
         };
         assert!(
             actual == exact || (actual - exact).abs() < 1e-12 || actual.is_nan() && exact.is_nan(),

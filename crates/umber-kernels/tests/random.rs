@@ -1,4 +1,4 @@
-//! Random bits against published vectors, MLX's numbers and the definition.
+//! Random bits against published test vectors, MLX's samples and the definition.
 
 use proptest::prelude::*;
 use umber_kernels::random::{random_bits, threefry2x32};
@@ -9,7 +9,7 @@ fn key(seed: u64) -> [u32; 2] {
     [(seed >> 32) as u32, seed as u32]
 }
 
-/// The words of one draw, one at a time.
+/// The words of one draw by the definition, one at a time.
 fn words_by_definition(key: [u32; 2], bytes: usize) -> Vec<u32> {
     let count = bytes.div_ceil(4);
     let (half, upper) = (count / 2, count.div_ceil(2));
@@ -30,7 +30,7 @@ fn draw(key: [u32; 2], width: usize, count: usize) -> Vec<u8> {
 fn draw_all(keys: &[u32], layout: &Layout, width: usize, shape: &[usize]) -> Vec<u8> {
     let full: Shape = layout.shape[..layout.ndim() - 1].iter().chain(shape).copied().collect();
     let out_layout = Layout::contiguous(full);
-    // One more element as a sentinel, and a start that is only as aligned as the width asks for.
+    // One extra element as a sentinel, and a start with only the alignment that the width requires.
     let mut out = vec![0xA5A5_A5A5u32; (out_layout.size() * width).div_ceil(4) + 2];
     let dtype = match width {
         1 => DType::UInt8,
@@ -38,11 +38,11 @@ fn draw_all(keys: &[u32], layout: &Layout, width: usize, shape: &[usize]) -> Vec
         _ => DType::UInt32,
     };
     let base = out.as_mut_ptr().cast::<u8>().wrapping_add(width);
-    // SAFETY: the vector is longer than the layout reaches from one element in.
+    // SAFETY: the vector holds the layout from its second element on.
     random_bits(View::of(keys, layout), width, unsafe { ViewMut::new(base, dtype, &out_layout) });
-    // SAFETY: as above, and bytes have no alignment.
+    // SAFETY: the bytes are inside the vector and initialised.
     let bytes = unsafe { std::slice::from_raw_parts(base, out_layout.size() * width) }.to_vec();
-    // SAFETY: the sentinel follows.
+    // SAFETY: the sentinel is inside the vector.
     assert_eq!(unsafe { *base.add(out_layout.size() * width) }, 0xA5, "wrote beyond the end");
     bytes
 }
@@ -58,7 +58,7 @@ fn published_vectors() {
 }
 
 #[test]
-fn splits_are_those_of_mlx() {
+fn splits_match_mlx() {
     let expected: [(u64, &[u32]); 4] = [
         (0, &[0x375f_238f, 0xcddb_151d]),
         (7, &[0x3998_97a9, 0x3af7_5d5d, 0x741f_be03, 0x3f18_26cb]),
@@ -86,7 +86,7 @@ fn splits_are_those_of_mlx() {
 }
 
 #[test]
-fn uniform_samples_are_those_of_mlx() {
+fn uniform_samples_match_mlx() {
     let expected: [(u64, &[u32]); 3] = [
         (0, &[0x3ed6_4003]),
         (9, &[0x3f1f_8926, 0x3ea5_1e31, 0x3f74_f24c]),
@@ -102,7 +102,7 @@ fn uniform_samples_are_those_of_mlx() {
 }
 
 #[test]
-fn many_words_by_many_threads() {
+fn many_words_are_drawn_in_parallel() {
     for count in [1 << 20, (1 << 20) + 1, 1_234_567] {
         let expected = words_by_definition(key(99), count * 4);
         let actual = draw(key(99), 4, count);
@@ -111,21 +111,21 @@ fn many_words_by_many_threads() {
 }
 
 #[test]
-fn nothing_to_draw() {
+fn empty_draws() {
     assert!(draw(key(1), 4, 0).is_empty());
     assert!(draw_all(&[], &Layout::contiguous(Shape::from([0, 2])), 4, &[3]).is_empty());
 }
 
 proptest! {
     #[test]
-    fn every_width_cuts_the_same_words(seed: u64, count in 1usize..5000, width in prop::sample::select(vec![1, 2, 4])) {
+    fn every_width_truncates_the_same_words(seed: u64, count in 1usize..5000, width in prop::sample::select(vec![1, 2, 4])) {
         let expected: Vec<u8> =
             words_by_definition(key(seed), count * width).iter().flat_map(|word| word.to_ne_bytes()).collect();
         prop_assert_eq!(draw(key(seed), width, count), &expected[..count * width]);
     }
 
     #[test]
-    fn each_key_draws_on_its_own(
+    fn keys_draw_independently(
         rows in 1usize..4, columns in 1usize..4, count in 0usize..9,
         width in prop::sample::select(vec![1, 2, 4]), transposed: bool, seed: u32,
     ) {

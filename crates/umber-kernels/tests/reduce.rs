@@ -13,7 +13,7 @@ use umber_types::{
     f16, match_dtype,
 };
 
-/// The reduction by its definition, one element after another; `None` for the extremum of nothing.
+/// The reduction by its definition, element by element; `None` for the extremum of no elements.
 fn naive<T: Value>(kind: ReduceKind, values: &[T]) -> Option<T> {
     let extremum = |expected| {
         values.iter().copied().reduce(|a, b| match b.order(a) {
@@ -32,8 +32,8 @@ fn naive<T: Value>(kind: ReduceKind, values: &[T]) -> Option<T> {
     }
 }
 
-/// Means are of numbers that have fractions.
-fn takes(kind: ReduceKind, dtype: DType) -> bool {
+/// Means are defined for floating-point and complex dtypes.
+fn supports(kind: ReduceKind, dtype: DType) -> bool {
     kind != ReduceKind::Mean || dtype.is_inexact()
 }
 
@@ -56,7 +56,7 @@ fn draw<T: Value>(kind: ReduceKind, random: &mut Random, nan_odds: u64) -> T {
     }
 }
 
-/// The values that each result is made of.
+/// The elements that each result reduces.
 fn groups<T: Element>(src: &Operand<T>, axes: &Axes) -> Vec<Vec<T>> {
     let shape = src.layout.shape.reduced(axes, KeepAxes::Yes);
     let reduced: Vec<usize> =
@@ -104,14 +104,14 @@ proptest! {
         let axes = Axes::sorted((0..shape.len()).filter(|axis| mask >> axis & 1 == 1));
         let keep = if keep { KeepAxes::Yes } else { KeepAxes::No };
         for &kind in ReduceKind::ALL {
-            for dtype in DType::COMPUTE.into_iter().filter(|dtype| takes(kind, *dtype)) {
+            for dtype in DType::COMPUTE.into_iter().filter(|dtype| supports(kind, *dtype)) {
                 match_dtype!(dtype, T => check::<T>(kind, &layout, &axes, keep, seed));
             }
         }
     }
 }
 
-/// Shapes and what is reduced of them: long rows, long columns, axes in the middle, windows of images.
+/// Shapes and reduced axes: long rows, long columns, middle axes, windows of images.
 const LONG_AND_WIDE: [(&[usize], &[usize]); 17] = [
     (&[300_007], &[0]),
     (&[3, 70_001], &[1]),
@@ -132,7 +132,7 @@ const LONG_AND_WIDE: [(&[usize], &[usize]); 17] = [
     (&[5, 2, 1, 2, 9000], &[1, 3]),
 ];
 
-/// A dense layout and the same with its axes in the other order.
+/// A contiguous layout, and one with its axes in the reverse order in memory.
 fn dense_and_transposed(shape: &[usize]) -> [Layout; 2] {
     let order: Vec<usize> = (0..shape.len()).rev().collect();
     let transposed = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
@@ -156,14 +156,14 @@ fn long_and_wide_arrays() {
 }
 
 #[test]
-fn long_rows_are_those_of_their_places() {
-    // Some are read side by side; what is left of them is not.
+fn interleaved_long_rows() {
+    // Some rows are read interleaved; the remaining ones are not.
     for count in 1..=9 {
         for length in [1024, 1155, 4099] {
             let layout = Layout::contiguous(Shape::from([count, length]));
             for &kind in ReduceKind::ALL {
                 check::<f32>(kind, &layout, &Axes::one(1), KeepAxes::No, 5);
-                if takes(kind, DType::Int32) {
+                if supports(kind, DType::Int32) {
                     check::<i32>(kind, &layout, &Axes::one(1), KeepAxes::No, 6);
                 }
                 check::<f64>(kind, &layout, &Axes::one(1), KeepAxes::No, 7);
@@ -173,8 +173,9 @@ fn long_rows_are_those_of_their_places() {
     }
 }
 
-/// Is each row's sum the same, to the bit, whichever rows are summed up with it? So threads may share rows in any way.
-fn check_alone<T: Value>(length: usize, of: fn(f64) -> T) {
+/// Check that the sum of each row is bitwise the same whatever other rows are reduced with it, so that any split between threads
+/// gives the same results.
+fn check_single_rows<T: Value>(length: usize, of: fn(f64) -> T) {
     let mut random = Random(11);
     let rows: Vec<T> = (0..9 * length).map(|_| of(random.uniform() - 0.4)).collect();
     let sums = |first: usize, count: usize| {
@@ -183,24 +184,24 @@ fn check_alone<T: Value>(length: usize, of: fn(f64) -> T) {
         reduce(ReduceKind::Sum, src.view(), &[1], sums.view_mut());
         sums.data
     };
-    let alone: Vec<T> = (0..9).flat_map(|row| sums(row, 1)).collect();
+    let single: Vec<T> = (0..9).flat_map(|row| sums(row, 1)).collect();
     for count in 2..=9 {
-        assert!(sums(0, count) == alone[..count], "{} {length} {count}", T::DTYPE);
+        assert!(sums(0, count) == single[..count], "{} {length} {count}", T::DTYPE);
     }
 }
 
 #[test]
 fn sums_of_rows_do_not_depend_on_other_rows() {
     for length in [100, 1025, 5000, 12_000] {
-        check_alone::<f64>(length, |x| x);
-        check_alone::<f32>(length, |x| x as f32);
-        check_alone::<f16>(length, f16::from_f64);
-        check_alone::<bf16>(length, bf16::from_f64);
+        check_single_rows::<f64>(length, |x| x);
+        check_single_rows::<f32>(length, |x| x as f32);
+        check_single_rows::<f16>(length, f16::from_f64);
+        check_single_rows::<bf16>(length, bf16::from_f64);
     }
-    // Longer ones are cut.
-    check_alone::<f64>(40_000, |x| x);
-    check_alone::<f32>(40_000, |x| x as f32);
-    check_alone::<f16>(40_000, f16::from_f64);
+    // Longer rows are split.
+    check_single_rows::<f64>(40_000, |x| x);
+    check_single_rows::<f32>(40_000, |x| x as f32);
+    check_single_rows::<f16>(40_000, f16::from_f64);
 }
 
 #[test]
@@ -239,8 +240,8 @@ fn double_sums_are_blocked() {
 }
 
 #[test]
-fn halves_round_once() {
-    // One by one, adding 1 to 2048 in float16 and to 256 in bfloat16 changes nothing.
+fn float16_and_bfloat16_round_once() {
+    // Added one by one, 1 would not change 2048 in float16, nor 256 in bfloat16.
     let src = Operand::dense(vec![f16::ONE; 60_000], &[60_000]);
     let mut total = Operand::dense(vec![f16::ZERO], &[]);
     reduce(ReduceKind::Sum, src.view(), &[0], total.view_mut());
@@ -252,7 +253,7 @@ fn halves_round_once() {
 }
 
 #[test]
-fn narrow_integers_go_to_32_bits() {
+fn narrow_integers_accumulate_in_32_bits() {
     let layout = scrambled(&[6, 50, 3], 9, true);
     let mut random = Random(3);
     macro_rules! narrow {
@@ -287,7 +288,7 @@ fn narrow_integers_go_to_32_bits() {
 }
 
 #[test]
-fn nothing_reduces_to_the_identity() {
+fn empty_reductions_give_the_identity() {
     let src = Operand::<f32>::dense(vec![], &[0, 3]);
     let mut dst = Operand::dense(vec![9f32; 3], &[3]);
     reduce(ReduceKind::Sum, src.view(), &[0], dst.view_mut());
@@ -303,14 +304,14 @@ fn nothing_reduces_to_the_identity() {
     reduce(ReduceKind::Sum, src.view(), &[1], none.view_mut());
 }
 
-/// The reduction of what a program makes of two operands, against the same program stored first and reduced then.
-fn check_computed<T: Value>(kind: ReduceKind, layouts: [&Layout; 2], axes: &Axes, seed: u64) {
+/// A reduction fused with a program of two operands, against the program and the reduction run separately.
+fn check_fused<T: Value>(kind: ReduceKind, layouts: [&Layout; 2], axes: &Axes, seed: u64) {
     let mut random = Random(seed);
     let nan_odds = random.below(3) * 50;
     let [a, b] = layouts.map(|layout| Operand::<T>::under(layout, || draw(kind, &mut random, nan_odds)));
     let step = Step::Binary { kind: BinaryKind::Maximum, a: 0, b: 1 };
     let tape = Tape { inputs: vec![T::DTYPE; 2], steps: vec![step], outputs: vec![2] };
-    let program = Program::new(&tape).expect("maximum takes every dtype");
+    let program = Program::new(&tape).expect("maximum supports every dtype");
     let shape = &layouts[0].shape;
     let mut stored = Operand::dense(vec![T::from_i64(0); shape.size()], shape);
     program.run(&[a.view(), b.view()], &mut [stored.view_mut()]);
@@ -337,18 +338,18 @@ fn check_computed<T: Value>(kind: ReduceKind, layouts: [&Layout; 2], axes: &Axes
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
-    fn computed_elements_of_every_kind_and_dtype(shape in shapes(), seed: u64, mask: u8) {
+    fn fused_reductions_of_every_kind_and_dtype(shape in shapes(), seed: u64, mask: u8) {
         let layouts = [&scrambled(&shape, seed, true), &scrambled(&shape, seed.wrapping_add(77), true)];
         let axes = Axes::sorted((0..shape.len()).filter(|axis| mask >> axis & 1 == 1));
         for &kind in ReduceKind::ALL {
-            for dtype in DType::COMPUTE.into_iter().filter(|dtype| takes(kind, *dtype)) {
-                match_dtype!(dtype, T => check_computed::<T>(kind, layouts, &axes, seed));
+            for dtype in DType::COMPUTE.into_iter().filter(|dtype| supports(kind, *dtype)) {
+                match_dtype!(dtype, T => check_fused::<T>(kind, layouts, &axes, seed));
             }
         }
     }
 }
 
-/// The sum of squares, perhaps of what is cast before, against loops over values whose squares are exact.
+/// The sum of squares, possibly after a cast, against loops over values whose squares are exact.
 fn check_squares<T: Value, R: Value>(shape: &Layout, axes: &Axes, seed: u64) {
     let mut random = Random(seed);
     let src = Operand::<T>::under(shape, || T::from_i64(random.below(7) as i64 - 3));
@@ -389,7 +390,7 @@ proptest! {
 }
 
 #[test]
-fn computed_elements_of_long_and_wide_arrays() {
+fn fused_reductions_of_long_and_wide_arrays() {
     for (shape, axes) in LONG_AND_WIDE {
         let axes = Axes::sorted(axes.iter().copied());
         let [dense, transposed] = dense_and_transposed(shape);
@@ -397,17 +398,17 @@ fn computed_elements_of_long_and_wide_arrays() {
             Layout::contiguous(dense.shape.reduced(&axes, KeepAxes::Yes)).broadcast_to(&dense.shape);
         for layouts in [[&dense, &repeated], [&transposed, &dense], [&repeated, &transposed]] {
             for kind in [ReduceKind::Sum, ReduceKind::Max, ReduceKind::Any] {
-                check_computed::<f32>(kind, layouts, &axes, 5);
-                check_computed::<f64>(kind, layouts, &axes, 6);
-                check_computed::<f16>(kind, layouts, &axes, 7);
-                check_computed::<u8>(kind, layouts, &axes, 8);
+                check_fused::<f32>(kind, layouts, &axes, 5);
+                check_fused::<f64>(kind, layouts, &axes, 6);
+                check_fused::<f16>(kind, layouts, &axes, 7);
+                check_fused::<u8>(kind, layouts, &axes, 8);
             }
         }
     }
 }
 
 #[test]
-fn computed_sums_of_ten_million_are_accurate() {
+fn fused_sums_of_ten_million_are_accurate() {
     let mut random = Random(1);
     let count = 10_000_000;
     let values: Vec<f32> = (0..count).map(|_| random.uniform() as f32).collect();
@@ -434,7 +435,7 @@ fn computed_sums_of_ten_million_are_accurate() {
 }
 
 #[test]
-fn means_overflow_only_where_elements_are_not_finite() {
+fn means_of_finite_elements_do_not_overflow() {
     for count in [3, 100, 70_001] {
         let src = Operand::dense(vec![3e38f32; 2 * count], &[2, count]);
         let mut rows = Operand::<f32>::dense(vec![0.0; 2], &[2]);

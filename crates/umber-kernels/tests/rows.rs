@@ -9,11 +9,11 @@ use proptest::prelude::*;
 use umber_kernels::{arg_reduce, layer_norm, logsumexp, rms_norm, shifted_logsumexp, softmax};
 use umber_types::{ArgReduceKind, DType, Layout, Shape, bf16, f16, match_dtype};
 
-/// A float that tests convert.
+/// A floating-point type with conversions to and from float64.
 trait Float: Value {
-    /// How far results may be from exact ones, relative to the greatest of a row.
+    /// Maximum error, relative to the scale of a row.
     const TOLERANCE: f64;
-    /// The type that computes.
+    /// The computing type.
     type Compute: Float;
     fn wide(self) -> f64;
     fn nearest(value: f64) -> Self;
@@ -65,23 +65,23 @@ fn draw<T: Float>(random: &mut Random, odd: bool) -> T {
 }
 
 fn exact_softmax(row: &[f64]) -> Vec<f64> {
-    let peak = if row.iter().any(|x| x.is_nan()) {
+    let max = if row.iter().any(|x| x.is_nan()) {
         f64::NAN
     } else {
         row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     };
-    let parts: Vec<f64> = row.iter().map(|x| (x - peak).exp()).collect();
-    let total: f64 = parts.iter().sum();
-    parts.iter().map(|part| part / total).collect()
+    let exponentials: Vec<f64> = row.iter().map(|x| (x - max).exp()).collect();
+    let total: f64 = exponentials.iter().sum();
+    exponentials.iter().map(|exponential| exponential / total).collect()
 }
 
 fn exact_logsumexp(row: &[f64]) -> f64 {
-    let peak = if row.iter().any(|x| x.is_nan()) {
+    let max = if row.iter().any(|x| x.is_nan()) {
         f64::NAN
     } else {
         row.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     };
-    if peak.is_finite() { peak + row.iter().map(|x| (x - peak).exp()).sum::<f64>().ln() } else { peak }
+    if max.is_finite() { max + row.iter().map(|x| (x - max).exp()).sum::<f64>().ln() } else { max }
 }
 
 fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
@@ -94,7 +94,7 @@ fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
     softmax(src.view(), dst.view_mut());
     for (actual, row) in dst.data.chunks(length.max(1)).zip(&rows) {
         for (&actual, expected) in actual.iter().zip(exact_softmax(row)) {
-            // The difference from the peak, up to 12, is rounded before it is exponentiated.
+            // The difference from the maximum, up to 12, is rounded before the exponential.
             assert_close(actual, expected, 3.0 * expected, "softmax");
         }
     }
@@ -107,16 +107,16 @@ fn check_exponentials<T: Float>(layout: &Layout, seed: u64, odd: bool) {
     }
     let empty =
         || Operand::dense(vec![<T::Compute as Value>::from_i64(5); leading.iter().product()], leading);
-    let (mut peaks, mut logs) = (empty(), empty());
-    shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
-    for (i, (&peak, &log)) in peaks.data.iter().zip(&logs.data).enumerate() {
+    let (mut maxima, mut logs) = (empty(), empty());
+    shifted_logsumexp(src.view(), maxima.view_mut(), logs.view_mut());
+    for (i, (&max, &log)) in maxima.data.iter().zip(&logs.data).enumerate() {
         let Some(row) = rows.get(i) else { continue };
         let expected =
             row.iter().copied().fold(f64::NEG_INFINITY, |a, b| if a.is_nan() || a > b { a } else { b });
-        assert_close(peak, expected, 0.0, "peak");
-        let below: Vec<f64> = row.iter().map(|x| x - expected).collect();
-        let expected = if expected.is_finite() { exact_logsumexp(&below) } else { 0.0 };
-        assert_close(log, expected, 1.0, "logarithm below the peak");
+        assert_close(max, expected, 0.0, "max");
+        let shifted: Vec<f64> = row.iter().map(|x| x - expected).collect();
+        let expected = if expected.is_finite() { exact_logsumexp(&shifted) } else { 0.0 };
+        assert_close(log, expected, 1.0, "logsumexp below the maximum");
     }
 }
 
@@ -144,7 +144,7 @@ fn check_norms<T: Float>(layout: &Layout, seed: u64) {
                 let factor = if has_weight { weights[j].wide() } else { 1.0 };
                 let shift = if has_bias { biases[j].wide() } else { 0.0 };
                 let expected = (x - mean) / (variance + eps).sqrt() * factor + shift;
-                // A small variance magnifies the rounding of the mean.
+                // A small variance amplifies the rounding error of the mean.
                 let scale = 12.0 / (variance + eps).sqrt() * factor.abs().max(1.0) + shift.abs();
                 assert_close(dst.data[i * length + j], expected, scale, "layer_norm");
                 let expected = x / (square + eps).sqrt() * factor;
@@ -154,7 +154,7 @@ fn check_norms<T: Float>(layout: &Layout, seed: u64) {
     }
 }
 
-fn check_places<T: Value>(layout: &Layout, axis: usize, keep: bool, seed: u64) {
+fn check_arg_reductions<T: Value>(layout: &Layout, axis: usize, keep: bool, seed: u64) {
     use std::cmp::Ordering;
     let mut random = Random(seed);
     let nan_odds = random.below(3) * 30;
@@ -167,14 +167,14 @@ fn check_places<T: Value>(layout: &Layout, axis: usize, keep: bool, seed: u64) {
     for (kind, expected) in
         [(ArgReduceKind::ArgMax, Ordering::Greater), (ArgReduceKind::ArgMin, Ordering::Less)]
     {
-        let kept = if keep { layout.shape.with(axis, 1) } else { shape.clone() };
-        let mut dst = Operand::dense(vec![77u32; kept.size()], &kept);
+        let result_shape = if keep { layout.shape.with(axis, 1) } else { shape.clone() };
+        let mut dst = Operand::dense(vec![77u32; result_shape.size()], &result_shape);
         arg_reduce(kind, src.view(), axis, dst.view_mut());
         for (index, &actual) in indices(&shape).iter().zip(&dst.data) {
             let at = |i: usize| {
-                let mut place = index.clone();
-                place.insert(axis, i);
-                src.at(&place)
+                let mut element = index.clone();
+                element.insert(axis, i);
+                src.at(&element)
             };
             let best = (1..length).fold(0, |best, i| match at(i).order(at(best)) {
                 _ if at(best).is_nan_value() => best,
@@ -198,7 +198,7 @@ proptest! {
     fn exponentials(shape in shapes(), seed: u64, odd: bool) {
         if !shape.is_empty() {
             let layout = scrambled(&shape, seed, true);
-            match_each_float(|visit| visit.exponentials(&layout, seed, odd));
+            for_each_float(|visit| visit.exponentials(&layout, seed, odd));
         }
     }
 
@@ -206,16 +206,16 @@ proptest! {
     fn norms(shape in shapes(), seed: u64) {
         if !shape.is_empty() {
             let layout = scrambled(&shape, seed, true);
-            match_each_float(|visit| visit.norms(&layout, seed));
+            for_each_float(|visit| visit.norms(&layout, seed));
         }
     }
 
     #[test]
-    fn places(shape in shapes(), axis: usize, keep: bool, seed: u64) {
+    fn arg_reductions(shape in shapes(), axis: usize, keep: bool, seed: u64) {
         if !shape.is_empty() {
             let layout = scrambled(&shape, seed, true);
             for dtype in DType::COMPUTE {
-                match_dtype!(dtype, T => check_places::<T>(&layout, axis % shape.len(), keep, seed));
+                match_dtype!(dtype, T => check_arg_reductions::<T>(&layout, axis % shape.len(), keep, seed));
             }
         }
     }
@@ -236,7 +236,7 @@ impl Checks {
     }
 }
 
-fn match_each_float(visit: impl Fn(Checks)) {
+fn for_each_float(visit: impl Fn(Checks)) {
     visit(Checks { exponentials: check_exponentials::<f16>, norms: check_norms::<f16> });
     visit(Checks { exponentials: check_exponentials::<bf16>, norms: check_norms::<bf16> });
     visit(Checks { exponentials: check_exponentials::<f32>, norms: check_norms::<f32> });
@@ -250,21 +250,21 @@ fn long_rows() {
         let order: Vec<usize> = (0..shape.len()).rev().collect();
         let transposed = Layout::contiguous(order.iter().map(|&axis| shape[axis]).collect()).permute(&order);
         for layout in [&dense, &transposed] {
-            match_each_float(|visit| {
+            for_each_float(|visit| {
                 visit.exponentials(layout, 3, false);
                 visit.norms(layout, 4);
             });
             for axis in 0..shape.len() {
-                check_places::<f32>(layout, axis, false, 5);
-                check_places::<u8>(layout, axis, true, 6);
-                check_places::<f16>(layout, axis, false, 7);
+                check_arg_reductions::<f32>(layout, axis, false, 5);
+                check_arg_reductions::<u8>(layout, axis, true, 6);
+                check_arg_reductions::<f16>(layout, axis, false, 7);
             }
         }
     }
 }
 
-/// Rows of 600 in which `special` comes at two places of few values, or everywhere.
-fn check_special_places<T: Float>() {
+/// Rows of 600 with `special` at two indices among equal values, or everywhere.
+fn check_special_values<T: Float>() {
     const LENGTH: usize = 600;
     let values = [f64::NAN, -f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -0.0];
     let mut rows: Vec<T> = Vec::new();
@@ -274,15 +274,15 @@ fn check_special_places<T: Float>() {
             for first in [0, 33, 511, 512, 598] {
                 let at = |i| if i == first || i == LENGTH - 1 { special } else { usual };
                 rows.extend((0..LENGTH).map(at));
-                let is_first = |order| special.wide().is_nan() || special.order(usual) == Some(order);
-                let place = |order| match special.order(usual) {
+                let is_extremum = |order| special.wide().is_nan() || special.order(usual) == Some(order);
+                let index = |order| match special.order(usual) {
                     Some(std::cmp::Ordering::Equal) => 0,
                     None if usual.wide().is_nan() => 0,
-                    _ if is_first(order) => first,
+                    _ if is_extremum(order) => first,
                     _ => usize::from(first == 0),
                 };
-                expected[0].push(place(std::cmp::Ordering::Greater) as u32);
-                expected[1].push(place(std::cmp::Ordering::Less) as u32);
+                expected[0].push(index(std::cmp::Ordering::Greater) as u32);
+                expected[1].push(index(std::cmp::Ordering::Less) as u32);
             }
         }
     }
@@ -296,17 +296,17 @@ fn check_special_places<T: Float>() {
 }
 
 #[test]
-fn lesser_instruction_sets() {
+fn smaller_instruction_sets() {
     let tests = ["exponentials", "long_rows", "infinities_behave_as_documented"];
     repeat_under(&["scalar", "avx2", "avx512"], &tests, 3);
 }
 
 #[test]
-fn places_of_special_values() {
-    check_special_places::<f16>();
-    check_special_places::<bf16>();
-    check_special_places::<f32>();
-    check_special_places::<f64>();
+fn arg_reductions_of_special_values() {
+    check_special_values::<f16>();
+    check_special_values::<bf16>();
+    check_special_values::<f32>();
+    check_special_values::<f64>();
 }
 
 #[test]
@@ -322,19 +322,19 @@ fn infinities_behave_as_documented() {
     assert_eq!(dst.data[..2], [-inf, inf]);
     assert!(dst.data[2].is_nan());
     assert_eq!(dst.data[3], 0.0);
-    let (mut peaks, mut logs) = (dst, Operand::dense(vec![5f32; 4], &[4]));
-    shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
-    assert_eq!(peaks.data[..2], [-inf, inf]);
-    assert!(peaks.data[2].is_nan());
+    let (mut maxima, mut logs) = (dst, Operand::dense(vec![5f32; 4], &[4]));
+    shifted_logsumexp(src.view(), maxima.view_mut(), logs.view_mut());
+    assert_eq!(maxima.data[..2], [-inf, inf]);
+    assert!(maxima.data[2].is_nan());
     assert_eq!(logs.data, [0.0; 4]);
 }
 
 #[test]
-fn logarithms_below_a_peak_keep_their_digits() {
+fn shifted_logsumexp_is_accurate() {
     let src = Operand::dense(vec![1e8f32, 1e8, 0.0, 20.0, 0.0, 0.0], &[2, 3]);
-    let [mut peaks, mut logs] = [0, 1].map(|_| Operand::dense(vec![5f32; 2], &[2]));
-    shifted_logsumexp(src.view(), peaks.view_mut(), logs.view_mut());
-    assert_eq!(peaks.data, [1e8, 20.0]);
+    let [mut maxima, mut logs] = [0, 1].map(|_| Operand::dense(vec![5f32; 2], &[2]));
+    shifted_logsumexp(src.view(), maxima.view_mut(), logs.view_mut());
+    assert_eq!(maxima.data, [1e8, 20.0]);
     assert_eq!(logs.data[0], 2f32.ln());
     let expected = (2.0 * f64::exp(-20.0)).ln_1p();
     assert!((f64::from(logs.data[1]) - expected).abs() < 1e-6 * expected);

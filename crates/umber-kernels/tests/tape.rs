@@ -1,4 +1,4 @@
-//! Tapes against a naive walk over the same layouts: every kind and dtype, random layouts, several outputs, donation.
+//! Tapes against naive loops: every kind and dtype, random layouts, several outputs, donation.
 
 use proptest::prelude::*;
 use umber_kernels::tape::{Program, copy, supports_binary, supports_unary};
@@ -72,10 +72,10 @@ fn supported_dtypes_are_as_documented() {
 }
 
 #[test]
-fn a_refused_dtype_is_a_type_error_that_names_both() {
+fn unsupported_dtypes_are_type_errors() {
     let steps = vec![Step::Binary { kind: BinaryKind::BitwiseAnd, a: 0, b: 0 }];
     let tape = Tape { inputs: vec![DType::Float32], steps, outputs: vec![1] };
-    let error = Program::new(&tape).expect_err("floats have no bits to combine");
+    let error = Program::new(&tape).expect_err("bitwise_and does not support floats");
     assert!(error.kind() == ErrorKind::Type);
     assert!(
         error.to_string().starts_with("[bitwise_and] ") && error.to_string().contains("float32"),
@@ -89,16 +89,15 @@ fn a_refused_dtype_is_a_type_error_that_names_both() {
     assert!(matches!(Program::new(&tape), Err(error) if error.kind() == ErrorKind::Value));
 }
 
-/// Every pair of interesting integers, cut down to the type.
+/// Every pair of edge-case integers, truncated to the type.
 macro_rules! integer_pairs {
     ($ty:ty) => {{
-        let interesting: Vec<$ty> =
-            [0i64, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64, 65, 100, -1, -2, -3, -7, -8, -64]
-                .iter()
-                .map(|&v| v as $ty)
-                .chain([<$ty>::MIN, <$ty>::MAX, <$ty>::MAX - 1])
-                .collect();
-        let pairs = interesting.iter().flat_map(|&a| interesting.iter().map(move |&b| (a, b)));
+        let edge_cases: Vec<$ty> = [0i64, 1, 2, 3, 5, 7, 8, 31, 32, 63, 64, 65, 100, -1, -2, -3, -7, -8, -64]
+            .iter()
+            .map(|&v| v as $ty)
+            .chain([<$ty>::MIN, <$ty>::MAX, <$ty>::MAX - 1])
+            .collect();
+        let pairs = edge_cases.iter().flat_map(|&a| edge_cases.iter().map(move |&b| (a, b)));
         pairs.unzip::<$ty, $ty, Vec<_>, Vec<_>>()
     }};
 }
@@ -106,7 +105,7 @@ macro_rules! integer_pairs {
 macro_rules! check_integers {
     ($($ty:ident)*) => {$({
         let (a, b) = integer_pairs!($ty);
-        // In 128 bits nothing overflows; `as` wraps to the type.
+        // 128-bit arithmetic does not overflow; `as` wraps to the type.
         let wide = |kind: BinaryKind, exact: fn(i128, i128) -> i128| {
             for ((&x, &y), actual) in a.iter().zip(&b).zip(binary::<$ty, $ty>(kind, &a, &b)) {
                 let expected = exact(x as i128, y as i128) as $ty;
@@ -129,12 +128,12 @@ macro_rules! check_integers {
         wide(Power, |x, y| {
             if y < 0 { return 0; }
             let mut result: i128 = 1;
-            // Bits beyond 64 of the true power do not reach the result.
-            let (mut base, mut left) = (x, y);
-            while left > 0 {
-                if left & 1 == 1 { result = result.wrapping_mul(base); }
+            // Only the low 64 bits of the power matter.
+            let (mut base, mut exponent) = (x, y);
+            while exponent > 0 {
+                if exponent & 1 == 1 { result = result.wrapping_mul(base); }
                 base = base.wrapping_mul(base);
-                left >>= 1;
+                exponent >>= 1;
             }
             result
         });
@@ -172,8 +171,8 @@ fn integers_wrap_and_never_trap() {
 }
 
 #[test]
-fn truth_values_calculate() {
-    // Any byte but zero is true; returns are 0 or 1.
+fn bool_arithmetic() {
+    // Any nonzero byte is true; results are 0 or 1.
     let a = [Bool(1), Bool(255), Bool(0), Bool(0)];
     let b = [Bool(2), Bool(0), Bool(7), Bool(0)];
     use BinaryKind::*;
@@ -199,7 +198,7 @@ fn truth_values_calculate() {
     assert_eq!(cast::<Bool, f16>(&a).iter().map(|x| x.to_f32()).collect::<Vec<_>>(), [1.0, 1.0, 0.0, 0.0]);
 }
 
-/// Casts between all pairs agree with the constants' own conversion.
+/// Casts between all pairs of dtypes agree with [`Scalar::cast`].
 #[test]
 fn casts_agree_with_scalars() {
     let numbers = [
@@ -216,7 +215,7 @@ fn casts_agree_with_scalars() {
         Scalar::Float(1e300),
         Scalar::Float(f64::NAN),
         Scalar::Float(f64::NEG_INFINITY),
-        // Ties of float16 and bfloat16, and just above them: f32 alone cannot tell.
+        // Ties of float16 and bfloat16, and values just above them, which rounding through f32 gets wrong.
         Scalar::Float(1.0 + 2f64.powi(-11)),
         Scalar::Float(1.0 + 2f64.powi(-11) + 2f64.powi(-40)),
         Scalar::Float(1.0 + 2f64.powi(-8) + 2f64.powi(-40)),
@@ -258,7 +257,7 @@ fn casts_agree_with_scalars() {
     }
 }
 
-/// Is no number of the 16-bit dtype nearer to `exact` than `actual` is?
+/// True if no value of the 16-bit dtype is nearer to `exact` than `actual`.
 fn is_nearest(actual: f64, exact: f64, dtype: DType) -> bool {
     if actual.is_nan() || exact.is_nan() {
         return actual.is_nan() && exact.is_nan();
@@ -269,23 +268,23 @@ fn is_nearest(actual: f64, exact: f64, dtype: DType) -> bool {
         _ => [-1, 1]
             .map(|d: i16| bf16::from_bits(bf16::from_f64(actual).to_bits().wrapping_add_signed(d)).to_f64()),
     };
-    // Beyond the largest number, infinity stands where the next one would be.
-    let place = |x: f64| {
+    // For rounding, infinity counts as the next value after the largest finite one.
+    let extended = |x: f64| {
         if x.is_infinite() {
             x.signum() * if dtype == DType::Float16 { 65536.0 } else { 2f64.powi(128) }
         } else {
             x
         }
     };
-    if actual.is_infinite() && exact.abs() >= place(actual).abs() {
+    if actual.is_infinite() && exact.abs() >= extended(actual).abs() {
         return true;
     }
     neighbours
         .iter()
-        .all(|&other| other.is_nan() || (place(actual) - exact).abs() <= (place(other) - exact).abs())
+        .all(|&other| other.is_nan() || (extended(actual) - exact).abs() <= (extended(other) - exact).abs())
 }
 
-/// Element types to and from constants.
+/// Conversions of elements from and to [`Scalar`].
 trait Constant: Element {
     fn read(value: Scalar) -> Self;
     fn write(self) -> Scalar;
@@ -294,7 +293,7 @@ trait Constant: Element {
 impl<T: Element> Constant for T {
     fn read(value: Scalar) -> T {
         let bytes = value.to_bytes(T::DTYPE);
-        // SAFETY: every bit pattern is an element, and the bytes are those of one.
+        // SAFETY: the bytes are those of an element, and every bit pattern is valid.
         unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
     }
     fn write(self) -> Scalar {
@@ -317,14 +316,14 @@ fn signs_and_classes_of_floats() {
     assert_eq!(unary::<f32, f32>(UnaryKind::Round, &[0.5, 1.5, 2.5, -0.5]), [0.0, 2.0, 2.0, 0.0]);
 }
 
-/// A step of each kind on scrambled layouts equals the same step on dense ones.
-fn layouts_do_not_matter<T: Value>(shape: &[usize], seed: u64) -> std::result::Result<(), TestCaseError> {
+/// Steps on scrambled layouts give the same results as on dense ones.
+fn check_layouts<T: Value>(shape: &[usize], seed: u64) -> std::result::Result<(), TestCaseError> {
     let mut random = Random(seed);
     let mut draw = || T::from_i64(random.below(23) as i64 - 9);
     let a = Operand::under(&scrambled(shape, seed, true), &mut draw);
     let b = Operand::under(&scrambled(shape, seed + 1, true), &mut draw);
     let condition = Operand::under(&scrambled(shape, seed + 2, true), || Bool((seed >> 3) as u8 & 1));
-    // where(c, a, b) * a, and a + b besides.
+    // where(c, a, b) * a, and a + b.
     let steps = vec![
         Step::Select { condition: 0, a: 1, b: 2 },
         Step::Binary { kind: BinaryKind::Multiply, a: 3, b: 1 },
@@ -338,15 +337,15 @@ fn layouts_do_not_matter<T: Value>(shape: &[usize], seed: u64) -> std::result::R
     program.run(&[condition.view(), a.view(), b.view()], &mut views);
     for index in indices(shape) {
         let (c, x, y) = (condition.at(&index), a.at(&index), b.at(&index));
-        let chosen = if c.get() { x } else { y };
-        prop_assert!(outs[0].at(&index).same(chosen.times(x)), "{:?} at {index:?}", T::DTYPE);
+        let selected = if c.get() { x } else { y };
+        prop_assert!(outs[0].at(&index).same(selected.times(x)), "{:?} at {index:?}", T::DTYPE);
         prop_assert!(outs[1].at(&index).same(x.plus(y)), "{:?} at {index:?}", T::DTYPE);
         prop_assert!(outs[2].at(&index) == y, "{:?} at {index:?}", T::DTYPE);
     }
     Ok(())
 }
 
-fn copies<T: Value>(shape: &[usize], seed: u64) -> std::result::Result<(), TestCaseError> {
+fn check_copies<T: Value>(shape: &[usize], seed: u64) -> std::result::Result<(), TestCaseError> {
     let mut random = Random(seed);
     let from = Operand::under(&scrambled(shape, seed, true), || T::from_i64(random.below(100) as i64));
     let mut to = Operand::under(&scrambled(shape, seed + 1, false), || T::from_i64(101));
@@ -366,12 +365,12 @@ fn copies<T: Value>(shape: &[usize], seed: u64) -> std::result::Result<(), TestC
 proptest! {
     #[test]
     fn tapes_run_over_any_layout(shape in shapes(), seed in any::<u64>(), dtype in 0usize..15) {
-        match_dtype!(DType::COMPUTE[dtype], T => layouts_do_not_matter::<T>(&shape, seed >> 8)?);
+        match_dtype!(DType::COMPUTE[dtype], T => check_layouts::<T>(&shape, seed >> 8)?);
     }
 
     #[test]
-    fn copies_go_between_any_layouts(shape in shapes(), seed in any::<u64>(), dtype in 0usize..15) {
-        match_dtype!(DType::COMPUTE[dtype], T => copies::<T>(&shape, seed >> 8)?);
+    fn copies_between_any_layouts(shape in shapes(), seed in any::<u64>(), dtype in 0usize..15) {
+        match_dtype!(DType::COMPUTE[dtype], T => check_copies::<T>(&shape, seed >> 8)?);
     }
 }
 
@@ -391,16 +390,16 @@ fn large_and_odd_sizes() {
     }
 }
 
-/// Results of more than 8 MB are written with non-temporal stores, where they lie so that this can be.
+/// Outputs of more than 8 MB are written with non-temporal stores, if their alignment allows it.
 #[test]
-fn truth_values_of_large_operands() {
+fn bool_results_of_large_operands() {
     let count = (8 << 20) + 64 * 3 + 5;
     let value = |i: usize| (i * 7919 % 1009) as f32;
     let x: Vec<f32> = (0..count).map(value).collect();
     let y: Vec<f32> = (0..count).map(|i| value(i + 1)).collect();
     let layout = Layout::contiguous(Shape::from([count]));
-    let mut room = vec![Bool::default(); count + 128];
-    let line = room.as_ptr().align_offset(64);
+    let mut memory = vec![Bool::default(); count + 128];
+    let line = memory.as_ptr().align_offset(64);
     let compare = |kind| vec![Step::Binary { kind, a: 0, b: 1 }];
     let is_zero = Step::Unary { kind: UnaryKind::LogicalNot, x: 0 };
     type Expected = fn(f32, f32) -> bool;
@@ -415,18 +414,18 @@ fn truth_values_of_large_operands() {
         let tape = Tape { inputs: vec![DType::Float32; 2], steps, outputs };
         let program = Program::new(&tape).unwrap();
         for begin in [line, line + 1] {
-            room.fill(Bool::default());
-            let out = &mut room[begin..begin + count];
+            memory.fill(Bool::default());
+            let out = &mut memory[begin..begin + count];
             program.run(&[View::of(&x, &layout), View::of(&y, &layout)], &mut [ViewMut::of(out, &layout)]);
             assert!(out.iter().zip(x.iter().zip(&y)).all(|(out, (&x, &y))| out.get() == expected(x, y)));
-            assert!(room[begin + count..].iter().all(|beyond| !beyond.get()));
+            assert!(memory[begin + count..].iter().all(|beyond| !beyond.get()));
         }
     }
 }
 
 #[test]
 fn large_layouts_in_two_axes() {
-    // Rows, a transposition, a broadcast row, a broadcast column: 700 by 900 goes through several threads.
+    // Dense, transposed, broadcast along rows and along columns: 700 by 900 elements take several threads.
     let (rows, columns) = (700usize, 900usize);
     let shape = Shape::from([rows, columns]);
     let a: Vec<f32> = (0..rows * columns).map(|i| (i % 1009) as f32).collect();
@@ -455,27 +454,27 @@ fn large_layouts_in_two_axes() {
             assert_eq!(out[i * columns + j], expected, "{i} {j}");
         }
     }
-    let mut flipped = vec![0f32; rows * columns];
-    copy(View::of(&a, &transposed), ViewMut::of(&mut flipped, &dense));
-    assert!((0..rows * columns).all(|k| flipped[k] == a[k % columns * rows + k / columns]));
+    let mut copied = vec![0f32; rows * columns];
+    copy(View::of(&a, &transposed), ViewMut::of(&mut copied, &dense));
+    assert!((0..rows * columns).all(|k| copied[k] == a[k % columns * rows + k / columns]));
 }
 
 fn smallvec(strides: &[isize]) -> umber_types::layout::Strides {
     strides.iter().copied().collect()
 }
 
-/// One output over the memory of one input, another over that of a second, of every size of block.
+/// One output in the memory of one input, another in that of a second, for all block lengths.
 #[test]
 fn outputs_may_be_donated_inputs() {
     for count in [1usize, 64, 700, 50_000] {
         let layout = Layout::contiguous(Shape::from([count]));
         let mut a: Vec<f32> = (0..count).map(|i| i as f32).collect();
         let mut b: Vec<f32> = (0..count).map(|i| 1e6 - i as f32).collect();
-        // a' = a - b, b' = a: the second output passes an input on.
+        // a' = a - b, b' = a: the second output is an input.
         let steps = vec![Step::Binary { kind: BinaryKind::Subtract, a: 0, b: 1 }];
         let tape = Tape { inputs: vec![DType::Float32; 2], steps, outputs: vec![2, 0] };
         let (pa, pb) = (a.as_mut_ptr().cast::<u8>(), b.as_mut_ptr().cast::<u8>());
-        // SAFETY: the vectors live on and are not touched while the views do.
+        // SAFETY: the vectors outlive the views and are not accessed while these exist.
         unsafe {
             let inputs = [View::new(pa, DType::Float32, &layout), View::new(pb, DType::Float32, &layout)];
             let outputs =
@@ -487,9 +486,9 @@ fn outputs_may_be_donated_inputs() {
     }
 }
 
-/// A product that a sum takes up is not computed by itself, unless something else wants it.
+/// A multiplication is fused into an addition only if nothing else uses the product.
 #[test]
-fn products_and_sums_join_only_where_nobody_sees() {
+fn multiply_add_is_fused_only_if_the_product_has_one_use() {
     let count = 700;
     let layout = Layout::contiguous(Shape::from([count]));
     let x: Vec<f32> = (0..count).map(|i| 1.0 + i as f32 * 1e-3).collect();
@@ -528,7 +527,7 @@ fn products_and_sums_join_only_where_nobody_sees() {
 
 #[test]
 fn dtypes_mix_through_casts() {
-    // float16(x) * 3 as int32, compared with a threshold, chosen from two int32.
+    // float16(x) * 3 as int32, compared with a threshold, selected from two int32 values.
     let count = 1000;
     let x: Vec<f16> = (0..count).map(|i| f16::from_f32(i as f32 * 0.25)).collect();
     let layout = Layout::contiguous(Shape::from([count]));
@@ -543,28 +542,28 @@ fn dtypes_mix_through_casts() {
         Step::Cast { x: 6, to: DType::Complex128 },
     ];
     let tape = Tape { inputs: vec![DType::Float16], steps, outputs: vec![7, 8, 5] };
-    let mut halves = vec![bf16::ZERO; count];
+    let mut bfloat16s = vec![bf16::ZERO; count];
     let mut complexes = vec![umber_types::Complex64::default(); count];
     let mut tests = vec![Bool(9); count];
     Program::new(&tape).expect("the tape is valid").run(
         &[View::of(&x, &layout)],
         &mut [
-            ViewMut::of(&mut halves, &layout),
+            ViewMut::of(&mut bfloat16s, &layout),
             ViewMut::of(&mut complexes, &layout),
             ViewMut::of(&mut tests, &layout),
         ],
     );
     for i in 0..count {
-        let whole = (i as f32 * 0.25 * 3.0) as i32;
-        let chosen = whole.min(100);
-        assert_eq!(halves[i], bf16::from_f32(chosen as f32));
-        assert_eq!(complexes[i], umber_types::Complex64::new(f64::from(chosen), 0.0));
-        assert_eq!(tests[i], Bool((whole < 100) as u8));
+        let truncated = (i as f32 * 0.25 * 3.0) as i32;
+        let selected = truncated.min(100);
+        assert_eq!(bfloat16s[i], bf16::from_f32(selected as f32));
+        assert_eq!(complexes[i], umber_types::Complex64::new(f64::from(selected), 0.0));
+        assert_eq!(tests[i], Bool((truncated < 100) as u8));
     }
 }
 
 #[test]
-fn a_cast_to_half_rounds_where_it_stands() {
+fn a_cast_to_float16_rounds_immediately() {
     let x = [1.0f32 + 2f32.powi(-12), 3.3];
     let steps = vec![Step::Cast { x: 0, to: DType::Float16 }, Step::Cast { x: 1, to: DType::Float32 }];
     let actual: Vec<f32> = run(steps, &[x.to_vec()]);
@@ -572,7 +571,7 @@ fn a_cast_to_half_rounds_where_it_stands() {
 }
 
 #[test]
-fn complex_numbers_order_and_divide() {
+fn complex_ordering_and_arithmetic() {
     let c = |re, im| Complex32 { re, im };
     let a = [c(1.0, 2.0), c(3.0, -1.0), c(0.0, 1.0), c(0.0, 0.0)];
     let b = [c(1.0, 3.0), c(3.0, -2.0), c(0.0, 1.0), c(1.0, 0.0)];
@@ -592,7 +591,7 @@ fn complex_numbers_order_and_divide() {
     assert_eq!(root, [c(0.0, 2.0), c(0.0, -2.0)]);
 }
 
-/// Complex functions against their defining identities, over the whole plane of moderate numbers.
+/// Complex functions satisfy their defining identities, for arguments of moderate size.
 #[test]
 fn complex_functions_satisfy_their_identities() {
     use num_complex::Complex64 as C;
@@ -630,7 +629,7 @@ fn complex_functions_satisfy_their_identities() {
     ] {
         near(inverse.name(), &g(function, &f(inverse)), &z);
     }
-    // The principal values, by definition of the strips they lie in.
+    // Principal values, by their ranges.
     assert!(f(Arcsin).iter().all(|w| w.re.abs() <= std::f64::consts::FRAC_PI_2));
     assert!(f(Arccos).iter().all(|w| (0.0..=std::f64::consts::PI).contains(&w.re)));
     assert!(f(Arccosh).iter().all(|w| w.re >= 0.0));
@@ -640,16 +639,16 @@ fn complex_functions_satisfy_their_identities() {
 }
 
 #[test]
-fn zero_absorbs_infinities_in_products() {
+fn multiply_absorbing_gives_zero_for_zero_times_infinity() {
     let (zero, infinity) = (0.0f32, f32::INFINITY);
     let a = [zero, infinity, zero, f32::NAN, 2.0, infinity];
     let b = [infinity, zero, f32::NAN, zero, 3.0, -2.0];
-    let got: Vec<f32> = binary(BinaryKind::MultiplyAbsorbing, &a, &b);
-    assert_eq!(got[..2], [0.0, 0.0]);
-    assert!(got[2].is_nan() && got[3].is_nan());
-    assert_eq!(got[4..], [6.0, -infinity]);
+    let actual: Vec<f32> = binary(BinaryKind::MultiplyAbsorbing, &a, &b);
+    assert_eq!(actual[..2], [0.0, 0.0]);
+    assert!(actual[2].is_nan() && actual[3].is_nan());
+    assert_eq!(actual[4..], [6.0, -infinity]);
     let a = [Complex64::new(0.0, 0.0), Complex64::new(1.0, 1.0)];
     let b = [Complex64::new(f64::INFINITY, 1.0), Complex64::new(0.0, 2.0)];
-    let got: Vec<Complex64> = binary(BinaryKind::MultiplyAbsorbing, &a, &b);
-    assert_eq!(got, [Complex64::new(0.0, 0.0), Complex64::new(-2.0, 2.0)]);
+    let actual: Vec<Complex64> = binary(BinaryKind::MultiplyAbsorbing, &a, &b);
+    assert_eq!(actual, [Complex64::new(0.0, 0.0), Complex64::new(-2.0, 2.0)]);
 }

@@ -1,10 +1,10 @@
-//! Floor 7: the shared library of `umber.core`. A crate that is linked waits for all others to be compiled, so
-//! nothing but this is in it.
+//! Floor 7: the shared library of `umber.core`. Linking waits until all other crates are compiled, so this crate contains
+//! only the entry point.
 
 use pyo3::prelude::*;
 
 /// Lazy, differentiable arrays that share memory.
-// The module relies on the interpreter lock (`gil_cell.rs`), which a free-threaded interpreter has again once it imports this.
+// The module relies on the GIL (`gil_cell.rs`); with `gil_used`, a free-threaded interpreter enables its GIL on import.
 #[pymodule(gil_used = true)]
 #[pyo3(name = "core")]
 fn core_module(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,4 +1,4 @@
-//! Operations a second of Fourier transforms, in the second cache and in memory.
+//! Floating-point operations per second of Fourier transforms, with data in L2 and in memory.
 //!
 //! `cargo bench -p umber-numerics --bench fft [FILTER]`
 
@@ -17,13 +17,14 @@ where
     D: Element + FromPrimitive,
 {
     let shape = |length: usize| if axis == 1 { [lines, length] } else { [length, lines] };
-    let [given, found] = transform.lengths(length);
-    let (src, mut dst) = (Operand::<S>::values(&shape(given)), Operand::<D>::zeros(&shape(found)));
-    // What is customary, whatever the algorithm: 5 n log2 n for complex lines, and half for real ones.
-    let whole = 5.0 * (lines * length) as f64 * (length as f64).log2();
+    let [input_length, output_length] = transform.lengths(length);
+    let (src, mut dst) =
+        (Operand::<S>::values(&shape(input_length)), Operand::<D>::zeros(&shape(output_length)));
+    // The conventional count, independent of the algorithm: 5 n log2 n for complex lines, and half of that for real ones.
+    let complex_flops = 5.0 * (lines * length) as f64 * (length as f64).log2();
     let flops = match transform {
-        Transform::Forward | Transform::Inverse => whole,
-        Transform::RealForward | Transform::RealInverse => whole / 2.0,
+        Transform::Forward | Transform::Inverse => complex_flops,
+        Transform::RealForward | Transform::RealInverse => complex_flops / 2.0,
     };
     let along = if axis == 1 { "rows" } else { "columns" };
     let name = format!("{transform:?}/{}/{lines} {along} of {length}", S::DTYPE);

@@ -1,4 +1,4 @@
-//! Operations a second of decompositions and of what they solve: one matrix, and stacks of small ones.
+//! Floating-point operations per second of decompositions and solvers: for one matrix, and for stacks of small ones.
 //!
 //! `cargo bench -p umber-numerics --bench linalg [FILTER]`
 
@@ -10,7 +10,7 @@ use num_traits::FromPrimitive;
 use umber_numerics::linalg::{Form, OnSingular, cholesky, eig, eigh, inverse, lu, qr, solve, svd};
 use umber_types::{Complex32, Element};
 
-/// `thirds / 3` times the cube of the side: counts of Golub and Van Loan, whatever the algorithm.
+/// `thirds / 3` times the cube of the side: counts of Golub and Van Loan, independent of the algorithm.
 fn flops(thirds: usize, batch: usize, side: usize) -> Work {
     Work::Flops(batch * thirds * side * side * side / 3)
 }
@@ -19,32 +19,33 @@ fn name<T: Element>(function: &str, batch: usize, side: usize) -> String {
     format!("{function}/{}/{batch} of {side}x{side}", T::DTYPE)
 }
 
-/// What elimination does.
+/// Gaussian elimination and Cholesky.
 fn elimination<T: Element + FromPrimitive>(batch: usize, side: usize) {
     let square = [batch, side, side];
     let (a, b) = (Operand::<T>::values(&square), Operand::<T>::values(&[batch, side, 1]));
     let (mut x, mut out) = (Operand::<T>::zeros(&[batch, side, 1]), Operand::<T>::zeros(&square));
     let mut pivots = Operand::<u32>::zeros(&[batch, side]);
-    let mut places = Operand::<u32>::zeros(&[batch, side]);
+    let mut row_positions = Operand::<u32>::zeros(&[batch, side]);
     case(&name::<T>("lu", batch, side), flops(2, batch, side), || {
-        lu(a.view(), &out.view_mut(), &pivots.view_mut(), &places.view_mut()).expect("there is memory");
+        lu(a.view(), &out.view_mut(), &pivots.view_mut(), &row_positions.view_mut())
+            .expect("there is memory");
     });
     case(&name::<T>("solve", batch, side), flops(2, batch, side), || {
-        solve(Form::General, a.view(), b.view(), &x.view_mut()).expect("matrices are regular");
+        solve(Form::General, a.view(), b.view(), &x.view_mut()).expect("the matrices are regular");
     });
     case(&name::<T>("inverse", batch, side), flops(6, batch, side), || {
         inverse(OnSingular::Fail, a.view(), &out.view_mut()).expect("matrices are regular");
     });
     let mut definite = a;
     for row in 0..batch * side {
-        definite.data[row * side + row % side] = T::from_usize(side).expect("sides are numbers");
+        definite.data[row * side + row % side] = T::from_usize(side).expect("the side fits the type");
     }
     case(&name::<T>("cholesky", batch, side), flops(1, batch, side), || {
-        cholesky(definite.view(), &out.view_mut()).expect("diagonals outweigh the rest");
+        cholesky(definite.view(), &out.view_mut()).expect("the matrices are diagonally dominant");
     });
 }
 
-/// What makes orthogonal matrices.
+/// Orthogonal decompositions.
 fn rotations<T: Element + FromPrimitive>(batch: usize, side: usize) {
     let square = [batch, side, side];
     let a = Operand::<T>::values(&square);

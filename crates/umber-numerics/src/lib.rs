@@ -1,8 +1,7 @@
-//! Floor 2: linear algebra and Fourier transforms over strided memory, on the algorithms of faer and rustfft.
+//! Floor 2: linear algebra and Fourier transforms over strided memory, built on faer and rustfft.
 //!
-//! Functions of views and options, as those of `umber-kernels`, whose views, loops and threads they use. They are a
-//! crate of their own because what they instantiate takes as long to compile as all other kernels together, and so is
-//! compiled beside them.
+//! The functions take views and options like those of `umber-kernels-base`, whose views, loops and threads they use. This is
+//! a separate crate because it takes as long to compile as all other kernels together, so both compile in parallel.
 
 pub mod fft;
 pub mod linalg;

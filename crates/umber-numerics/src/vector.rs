@@ -1,6 +1,7 @@
-//! Vectors whose lanes are numbers of different lines or matrices, for each instruction set.
+//! SIMD vectors whose lanes belong to different lines or matrices, for each instruction set.
 //!
-//! Intrinsics, since squares of lanes are to be transposed in registers, and butterflies of eight rows to stay in them.
+//! Intrinsics, because squares of lanes are transposed in registers, and the eight rows of a butterfly must stay in
+//! registers.
 
 #[cfg(target_arch = "x86_64")]
 mod x86;
@@ -8,16 +9,18 @@ mod x86;
 use num_traits::Float;
 use umber_kernels_base::isa::level;
 
-/// As many numbers as a register holds.
+/// A SIMD register.
 ///
 /// # Safety
-/// All functions may only be called where the instruction set of the vector is there, as [`WithSimd::run`] can be sure of.
+///
+/// All functions need the instruction set of the vector, which [`WithSimd::run`] guarantees, and pointers valid for all
+/// lanes.
 pub(crate) trait Vector: Copy {
-    /// What lanes hold.
+    /// The element type.
     type Lane: Float + Send + Sync + 'static;
-    /// As many vectors as one has lanes.
+    /// As many vectors as each has lanes.
     type Square: AsMut<[Self]> + AsRef<[Self]> + Copy;
-    /// How many lanes there are.
+    /// Number of lanes.
     const LANES: usize;
 
     unsafe fn splat(x: Self::Lane) -> Self;
@@ -34,41 +37,41 @@ pub(crate) trait Vector: Copy {
     unsafe fn neg_mul_add(self, a: Self, b: Self) -> Self;
     unsafe fn div(self, other: Self) -> Self;
     unsafe fn abs(self) -> Self;
-    /// A bit for each lane, the first one lowest: is it greater than that of the other?
+    /// Bit mask of the lanes that are greater than those of `other`; the first lane is the lowest bit.
     unsafe fn gt_mask(self, other: Self) -> u32;
-    /// As [`Vector::gt_mask`]: is it equal?
+    /// As [`Vector::gt_mask`], for equality.
     unsafe fn eq_mask(self, other: Self) -> u32;
-    /// Lanes of `then` where `self` is greater than `other`, elsewhere of `otherwise`.
+    /// Lanes of `then` where `self > other`, elsewhere of `otherwise`.
     unsafe fn select_gt(self, other: Self, then: Self, otherwise: Self) -> Self;
-    /// Lanes of `then` where `self` equals `other`, elsewhere of `otherwise`.
+    /// Lanes of `then` where `self == other`, elsewhere of `otherwise`.
     unsafe fn select_eq(self, other: Self, then: Self, otherwise: Self) -> Self;
-    /// Have the cache line of an address, which need not be one of memory, brought near.
+    /// Prefetch the cache line of an address, which need not be valid.
     unsafe fn prefetch(at: *const Self::Lane);
     /// The even and the odd lanes of two vectors.
     unsafe fn deinterleave(a: Self, b: Self) -> [Self; 2];
     /// Inverse of [`Vector::deinterleave`].
     unsafe fn interleave(a: Self, b: Self) -> [Self; 2];
-    /// The last lane first.
+    /// Reverse the lanes.
     unsafe fn reversed(self) -> Self;
-    /// A square of splats.
+    /// A square in which each vector is `x`.
     unsafe fn square(x: Self) -> Self::Square;
-    /// Transpose.
+    /// Transpose a square.
     unsafe fn transpose(x: &mut Self::Square);
 }
 
-/// Something to do with vectors of the best instruction set.
+/// A computation that is generic over the vector type.
 pub(crate) trait WithSimd<T> {
-    /// What comes of it.
+    /// Its result.
     type Output;
 
-    /// Everything called in loops must be `#[inline(always)]`, or it is not compiled for the instruction set.
+    /// All functions called in loops must be `#[inline(always)]`, or they are not compiled for the instruction set.
     ///
     /// # Safety
     /// The processor has the instruction set of the vectors.
     unsafe fn run<V: Vector<Lane = T>>(self) -> Self::Output;
 }
 
-/// One lane, for numbers on their own.
+/// A single lane, for scalar code.
 #[derive(Clone, Copy)]
 pub(crate) struct ScalarLane<T>(pub(super) T);
 
@@ -83,12 +86,12 @@ impl<T: Float + Send + Sync + 'static> Vector for ScalarLane<T> {
     }
     #[inline(always)]
     unsafe fn load(from: *const T) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { ScalarLane(*from) }
     }
     #[inline(always)]
     unsafe fn store(self, to: *mut T) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { *to = self.0 }
     }
     #[inline(always)]
@@ -161,13 +164,13 @@ impl<T: Float + Send + Sync + 'static> Vector for ScalarLane<T> {
     unsafe fn transpose(_: &mut [Self; 1]) {}
 }
 
-/// A type of lane, and the vectors of it that this processor has.
+/// An element type of the vectors of this processor.
 pub(crate) trait Lane: Float + Send + Sync + 'static {
-    /// Do something with them.
+    /// Run a computation with the best vectors.
     fn dispatch<W: WithSimd<Self>>(work: W) -> W::Output;
-    /// How many lanes they have; 1 where there are none.
+    /// Their number of lanes, 1 without vectors.
     fn lanes() -> usize;
-    /// The nearest.
+    /// Round to the nearest value.
     fn of(x: f64) -> Self;
 }
 
@@ -177,13 +180,13 @@ macro_rules! lane {
             fn dispatch<W: WithSimd<$t>>(work: W) -> W::Output {
                 #[cfg(target_arch = "x86_64")]
                 match level() {
-                    // SAFETY: the level says so.
+                    // SAFETY: level 2 is AVX-512.
                     2 => return unsafe { x86::$wide(work) },
-                    // SAFETY: as above.
+                    // SAFETY: level 1 is AVX2.
                     1 => return unsafe { x86::$half(work) },
                     _ => {}
                 }
-                // SAFETY: that needs nothing.
+                // SAFETY: scalar code needs no instruction set.
                 unsafe { work.run::<ScalarLane<$t>>() }
             }
             fn lanes() -> usize {

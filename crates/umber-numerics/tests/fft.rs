@@ -1,4 +1,4 @@
-//! Transforms against sums of products.
+//! Transforms against the definition.
 
 use std::f64::consts::TAU;
 
@@ -25,7 +25,7 @@ fn close(a: Complex64, b: Complex64, size: f64) -> bool {
 const LENGTHS: [usize; 10] = [1, 2, 3, 4, 5, 16, 17, 60, 101, 256];
 
 #[test]
-fn lines_anywhere_in_memory() {
+fn complex_lines_with_any_stride() {
     for n in LENGTHS {
         let data = values(7 * n);
         for (shape, axis) in [([7, n], 1), ([n, 7], 0)] {
@@ -37,10 +37,13 @@ fn lines_anywhere_in_memory() {
                 let (src, dst) = (View::of(&data, &layout), ViewMut::of(&mut out, &layout));
                 fft(transform, Scaling::Length, n, axis, src, dst).expect("there is memory");
                 for line in 0..7 {
-                    let given: Vec<_> = (0..n).map(|j| data[start(line) + j * stride]).collect();
-                    for (k, want) in naive(&given, sign).into_iter().enumerate() {
-                        let got = out[start(line) + k * stride] * n as f64;
-                        assert!(close(got, want, n as f64), "{n} {axis} {line} {k}: {got} {want}");
+                    let line_elements: Vec<_> = (0..n).map(|j| data[start(line) + j * stride]).collect();
+                    for (k, expected) in naive(&line_elements, sign).into_iter().enumerate() {
+                        let actual = out[start(line) + k * stride] * n as f64;
+                        assert!(
+                            close(actual, expected, n as f64),
+                            "{n} {axis} {line} {k}: {actual} {expected}"
+                        );
                     }
                 }
             }
@@ -49,7 +52,7 @@ fn lines_anywhere_in_memory() {
 }
 
 #[test]
-fn real_lines_there_and_back() {
+fn real_lines_round_trip() {
     for n in LENGTHS {
         let half = n / 2 + 1;
         let data: Vec<f64> = values(5 * n).iter().map(|x| x.re).collect();
@@ -59,12 +62,12 @@ fn real_lines_there_and_back() {
         let (src, dst) = (View::of(&data, &real), ViewMut::of(&mut spectrum, &complex));
         fft(Transform::RealForward, Scaling::One, n, 1, src, dst).expect("there is memory");
         for line in 0..5 {
-            let given: Vec<_> = data[line * n..(line + 1) * n].iter().map(|&x| x.into()).collect();
-            for (k, want) in naive(&given, -1.0).into_iter().take(half).enumerate() {
-                assert!(close(spectrum[line * half + k], want, n as f64), "{n} {line} {k}");
+            let line_elements: Vec<_> = data[line * n..(line + 1) * n].iter().map(|&x| x.into()).collect();
+            for (k, expected) in naive(&line_elements, -1.0).into_iter().take(half).enumerate() {
+                assert!(close(spectrum[line * half + k], expected, n as f64), "{n} {line} {k}");
             }
         }
-        // What would make the line other than real does not count.
+        // Imaginary parts that a Hermitian line cannot have are ignored.
         spectrum[0].im = 5.0;
         let mut back = vec![0.0f64; 5 * n];
         let (src, dst) = (View::of(&spectrum, &complex), ViewMut::of(&mut back, &real));
@@ -74,16 +77,18 @@ fn real_lines_there_and_back() {
 }
 
 #[test]
-fn many_lines_are_shared_and_scaled() {
+fn many_lines_round_trip_on_several_threads() {
     let (lines, n) = (1000, 48);
     let data: Vec<Complex32> =
         values(lines * n).iter().map(|x| Complex32::new(x.re as f32, x.im as f32)).collect();
     let layout = Layout::contiguous(Shape::new([lines, n]));
     let (mut middle, mut back) =
         (vec![Complex32::default(); lines * n], vec![Complex32::default(); lines * n]);
-    let there = ViewMut::of(&mut middle, &layout);
-    fft(Transform::Forward, Scaling::Root, n, 1, View::of(&data, &layout), there).expect("there is memory");
-    let here = ViewMut::of(&mut back, &layout);
-    fft(Transform::Inverse, Scaling::Root, n, 1, View::of(&middle, &layout), here).expect("there is memory");
+    let middle_view = ViewMut::of(&mut middle, &layout);
+    fft(Transform::Forward, Scaling::Root, n, 1, View::of(&data, &layout), middle_view)
+        .expect("there is memory");
+    let back_view = ViewMut::of(&mut back, &layout);
+    fft(Transform::Inverse, Scaling::Root, n, 1, View::of(&middle, &layout), back_view)
+        .expect("there is memory");
     assert!(back.iter().zip(&data).all(|(a, b)| (a - b).norm() < 1e-5));
 }

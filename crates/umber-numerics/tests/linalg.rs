@@ -7,10 +7,10 @@ use umber_types::{Complex64, Element, Layout, Shape};
 
 type C = Complex64;
 
-/// A small generator, so that matrices are the same in every run.
-struct Numbers(u64);
+/// A random number generator with a fixed seed.
+struct Random(u64);
 
-impl Numbers {
+impl Random {
     fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
@@ -34,19 +34,19 @@ fn adjoint(a: &[C], m: usize, n: usize) -> Vec<C> {
     (0..m * n).map(|at| a[(at % m) * n + at / m].conj()).collect()
 }
 
-fn unit(n: usize) -> Vec<C> {
+fn identity(n: usize) -> Vec<C> {
     (0..n * n).map(|at| C::new(f64::from(u8::from(at / n == at % n)), 0.0)).collect()
 }
 
-fn assert_near(got: &[C], want: &[C]) {
-    assert_eq!(got.len(), want.len());
-    for (a, b) in got.iter().zip(want) {
-        assert!((a - b).norm() < 1e-10, "{a} is not {b}");
+fn assert_near(actual: &[C], expected: &[C]) {
+    assert_eq!(actual.len(), expected.len());
+    for (a, b) in actual.iter().zip(expected) {
+        assert!((a - b).norm() < 1e-10, "{a} instead of {b}");
     }
 }
 
-/// Run a kernel with one stack in and one out.
-fn one(a: &[C], shape: &[usize], out: &[usize], run: impl FnOnce(View, &ViewMut)) -> Vec<C> {
+/// Run a kernel with one stack as input and one as output.
+fn run_on_stack(a: &[C], shape: &[usize], out: &[usize], run: impl FnOnce(View, &ViewMut)) -> Vec<C> {
     let mut result = vec![C::default(); out.iter().product()];
     let (from, to) = (layout(shape), layout(out));
     run(View::of(a, &from), &ViewMut::of(&mut result, &to));
@@ -54,22 +54,22 @@ fn one(a: &[C], shape: &[usize], out: &[usize], run: impl FnOnce(View, &ViewMut)
 }
 
 #[test]
-fn inverses_and_solutions_multiply_back() {
+fn inverses_and_solutions_satisfy_their_equations() {
     for n in [1, 2, 5, 33] {
         let count = 3;
-        let a = Numbers(n as u64).complex(count * n * n);
+        let a = Random(n as u64).complex(count * n * n);
         let shape = [count, n, n];
-        let x = one(&a, &shape, &shape, |a, x| {
+        let x = run_on_stack(&a, &shape, &shape, |a, x| {
             assert_eq!(linalg::inverse(OnSingular::Fail, a, x), Ok(()));
         });
-        let b = Numbers(7).complex(count * n * 2);
+        let b = Random(7).complex(count * n * 2);
         let b_layout = layout(&[count, n, 2]);
-        let y = one(&a, &shape, &[count, n, 2], |a, y| {
+        let y = run_on_stack(&a, &shape, &[count, n, 2], |a, y| {
             assert_eq!(linalg::solve(Form::General, a, View::of(&b, &b_layout), y), Ok(()));
         });
         for i in 0..count {
             let a = &a[i * n * n..(i + 1) * n * n];
-            assert_near(&multiply(a, &x[i * n * n..(i + 1) * n * n], [n, n, n]), &unit(n));
+            assert_near(&multiply(a, &x[i * n * n..(i + 1) * n * n], [n, n, n]), &identity(n));
             assert_near(
                 &multiply(a, &y[i * n * 2..(i + 1) * n * 2], [n, n, 2]),
                 &b[i * n * 2..(i + 1) * n * 2],
@@ -78,7 +78,7 @@ fn inverses_and_solutions_multiply_back() {
     }
 }
 
-/// Stacks of small systems are solved side by side, but for those that are out of the ordinary; each alone is not.
+/// Stacks of small systems are batched, except for badly scaled ones; a single system is not, so both paths are compared.
 macro_rules! stacks_are_solved_as_single_systems {
     ($name:ident, $t:ident, $tolerance:literal) => {
         #[test]
@@ -86,20 +86,20 @@ macro_rules! stacks_are_solved_as_single_systems {
             for (n, columns, count) in
                 [(1, 1, 40), (2, 3, 17), (3, 1, 5), (5, 2, 33), (16, 4, 20), (17, 9, 16)]
             {
-                let mut numbers = Numbers(n as u64);
+                let mut numbers = Random(n as u64);
                 let mut next = || numbers.next() as $t;
                 let row = n + 1;
                 let mut a: Vec<$t> = (0..count * n * row).map(|_| next()).collect();
-                // Large pivots on the diagonal in some, so that rows stay where they are.
+                // Large pivots on the diagonal of one system, so that its rows are not exchanged.
                 (0..n).for_each(|i| a[2 * n * row + i * row + i] += 9.0);
-                // Out of the ordinary: great, small, infinite and NaN.
+                // Badly scaled systems: very large, very small, infinite and NaN.
                 a[0] = $t::MAX;
                 a[n * row..2 * n * row].iter_mut().for_each(|x| *x *= $t::MIN_POSITIVE);
                 a[3 * n * row + n - 1] = $t::INFINITY;
                 a[4 * n * row] = $t::NAN;
                 let mut b: Vec<$t> = (0..count * n * columns).map(|_| next()).collect();
                 b[2 * n * columns] = $t::MAX;
-                // Dense by rows and by columns, and neither.
+                // Row-major, column-major, and neither.
                 let (matrix, area) = (n as isize, (n * n) as isize);
                 for strides in [[area, matrix, 1], [area, 1, matrix], [(n * row) as isize, row as isize, 1]] {
                     let mut a_layout = layout(&[count, n, n]);
@@ -113,25 +113,25 @@ macro_rules! stacks_are_solved_as_single_systems {
                         let mut one_a = layout(&[1, n, n]);
                         one_a.strides = a_layout.strides.clone();
                         let one_b = layout(&[1, n, columns]);
-                        let part = i * n * columns..(i + 1) * n * columns;
-                        let mut want: Vec<$t> = vec![0.0; n * columns];
+                        let range = i * n * columns..(i + 1) * n * columns;
+                        let mut expected: Vec<$t> = vec![0.0; n * columns];
                         let (left, right) = (
                             View::of(&a[i * strides[0] as usize..], &one_a),
-                            View::of(&b[part.clone()], &one_b),
+                            View::of(&b[range.clone()], &one_b),
                         );
-                        let alone =
-                            linalg::solve(Form::General, left, right, &ViewMut::of(&mut want, &one_b));
-                        if alone.is_err() {
+                        let single =
+                            linalg::solve(Form::General, left, right, &ViewMut::of(&mut expected, &one_b));
+                        if single.is_err() {
                             first = first.or(Some(Failure::Matrix(i)));
                         }
-                        let size = want
+                        let size = expected
                             .iter()
                             .fold(1.0, |size: $t, x| if x.is_finite() { size.max(x.abs()) } else { size });
-                        for (got, want) in x[part].iter().zip(&want) {
-                            let same = got == want || (got.is_nan() && want.is_nan());
+                        for (actual, expected) in x[range].iter().zip(&expected) {
+                            let same = actual == expected || (actual.is_nan() && expected.is_nan());
                             assert!(
-                                same || (got - want).abs() <= size * size * $tolerance,
-                                "{n}: {got} is not {want}"
+                                same || (actual - expected).abs() <= size * size * $tolerance,
+                                "{n}: {actual} instead of {expected}"
                             );
                         }
                     }
@@ -145,9 +145,9 @@ stacks_are_solved_as_single_systems!(stacks_of_small_systems_in_float32, f32, 1e
 stacks_are_solved_as_single_systems!(stacks_of_small_systems_in_float64, f64, 1e-12);
 
 #[test]
-fn the_first_singular_system_of_a_stack_is_named() {
+fn solve_reports_the_first_singular_system() {
     let (n, count) = (4, 50);
-    let mut numbers = Numbers(11);
+    let mut numbers = Random(11);
     let mut a: Vec<f64> = (0..count * n * n).map(|_| numbers.next()).collect();
     let b = vec![1.0; count * n];
     let (a_layout, b_layout) = (layout(&[count, n, n]), layout(&[count, n, 1]));
@@ -170,21 +170,21 @@ fn the_first_singular_system_of_a_stack_is_named() {
 #[test]
 fn cholesky_factors_multiply_back() {
     for n in [1, 2, 5, 33] {
-        let root = Numbers(3).complex(n * n);
+        let root = Random(3).complex(n * n);
         let mut a = multiply(&root, &adjoint(&root, n, n), [n, n, n]);
         (0..n).for_each(|i| a[i * n + i] += 1.0);
-        let l = one(&a, &[n, n], &[n, n], |a, l| assert_eq!(linalg::cholesky(a, l), Ok(())));
+        let l = run_on_stack(&a, &[n, n], &[n, n], |a, l| assert_eq!(linalg::cholesky(a, l), Ok(())));
         assert_near(&multiply(&l, &adjoint(&l, n, n), [n, n, n]), &a);
         assert!((0..n * n).all(|at| at % n <= at / n || l[at] == C::default()));
     }
 }
 
 #[test]
-fn triangular_forms_read_their_triangle() {
+fn triangular_forms_only_read_their_triangle() {
     let n = 4;
-    let mut a = Numbers(5).complex(n * n);
+    let mut a = Random(5).complex(n * n);
     (0..n).for_each(|i| a[i * n + i] += 3.0);
-    let b = Numbers(6).complex(n);
+    let b = Random(6).complex(n);
     let b_layout = layout(&[n, 1]);
     for form in [Form::Lower, Form::Upper, Form::UnitLower, Form::UnitUpper] {
         let is_read = |i: usize, j: usize| match form {
@@ -202,7 +202,7 @@ fn triangular_forms_read_their_triangle() {
                 _ => C::default(),
             })
             .collect();
-        let x = one(&a, &[n, n], &[n, 1], |a, x| {
+        let x = run_on_stack(&a, &[n, n], &[n, 1], |a, x| {
             assert_eq!(linalg::solve(form, a, View::of(&b, &b_layout), x), Ok(()));
         });
         assert_near(&multiply(&triangle, &x, [n, n, 1]), &b);
@@ -221,8 +221,9 @@ fn determinants_by_expansion() {
         (0..n).map(|column| a[column] * expand(&minor(column), n - 1) * sign(column)).sum()
     }
     for n in 0..6 {
-        let a = Numbers(n as u64).complex(n * n);
-        let value = one(&a, &[n, n], &[], |a, value| assert_eq!(linalg::determinant(a, value), Ok(())));
+        let a = Random(n as u64).complex(n * n);
+        let value =
+            run_on_stack(&a, &[n, n], &[], |a, value| assert_eq!(linalg::determinant(a, value), Ok(())));
         assert_near(&value, &[expand(&a, n)]);
     }
 }
@@ -231,7 +232,7 @@ fn determinants_by_expansion() {
 fn bases_are_orthonormal() {
     for (m, n) in [(4, 4), (7, 3), (3, 7), (40, 2)] {
         let size = m.min(n);
-        let a = Numbers(9).complex(2 * m * n);
+        let a = Random(9).complex(2 * m * n);
         let (from, q_layout, r_layout) = (layout(&[2, m, n]), layout(&[2, m, m]), layout(&[2, m, n]));
         let (mut q, mut r) = (vec![C::default(); 2 * m * m], vec![C::default(); 2 * m * n]);
         let outcome =
@@ -255,7 +256,7 @@ fn bases_are_orthonormal() {
             );
             assert_near(&multiply(q, &r[i * m * n..(i + 1) * m * n], [m, m, n]), a);
             for (basis, n) in [(q, m), (u, m), (v, n)] {
-                assert_near(&multiply(&adjoint(basis, n, n), basis, [n, n, n]), &unit(n));
+                assert_near(&multiply(&adjoint(basis, n, n), basis, [n, n, n]), &identity(n));
             }
             let mut scaled = vec![C::default(); m * n];
             (0..size).for_each(|j| scaled[j * n + j] = C::new(s[i * size + j], 0.0));
@@ -265,21 +266,21 @@ fn bases_are_orthonormal() {
 }
 
 #[test]
-fn the_first_matrix_without_an_answer_is_named() {
+fn failures_report_the_first_singular_matrix() {
     let n = 2;
-    let mut a: Vec<C> = (0..50).flat_map(|_| unit(n)).collect();
+    let mut a: Vec<C> = (0..50).flat_map(|_| identity(n)).collect();
     for singular in [41, 17] {
         a[singular * 4..singular * 4 + 4].fill(C::default());
     }
     let shape = [5, 10, n, n];
-    one(&a, &shape, &shape, |a, x| {
+    run_on_stack(&a, &shape, &shape, |a, x| {
         assert_eq!(linalg::inverse(OnSingular::Fail, a, x), Err(Failure::Matrix(17)));
         assert_eq!(linalg::inverse(OnSingular::Infinity, a, x), Ok(()));
         assert_eq!(linalg::cholesky(a, x), Err(Failure::Matrix(17)));
     });
 }
 
-/// The greatest distance of `a b` from `c`, square matrices of `n` rows.
+/// The maximum distance of `a b` from `c`, for square matrices of `n` rows.
 fn distance(a: &[f64], b: &[f64], c: &[f64], n: usize) -> f64 {
     let mut actual = 0.0f64;
     for i in 0..n {
@@ -295,23 +296,23 @@ fn distance(a: &[f64], b: &[f64], c: &[f64], n: usize) -> f64 {
 }
 
 #[test]
-fn threads_share_large_matrices() {
+fn large_matrices_on_several_threads() {
     for n in [256, 300, 517] {
-        let mut numbers = Numbers(n as u64);
-        let any: Vec<f64> = (0..n * n).map(|_| numbers.next()).collect();
+        let mut numbers = Random(n as u64);
+        let general: Vec<f64> = (0..n * n).map(|_| numbers.next()).collect();
         let (square, line) = (layout(&[n, n]), layout(&[n]));
-        let one: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
+        let unit: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
 
         let mut x = vec![0.0; n * n];
         let outcome =
-            linalg::inverse(OnSingular::Fail, View::of(&any, &square), &ViewMut::of(&mut x, &square));
+            linalg::inverse(OnSingular::Fail, View::of(&general, &square), &ViewMut::of(&mut x, &square));
         assert_eq!(outcome, Ok(()));
-        assert!(distance(&any, &x, &one, n) < 1e-9);
+        assert!(distance(&general, &x, &unit, n) < 1e-9);
 
         let transpose = |a: &[f64]| -> Vec<f64> { (0..n * n).map(|at| a[at % n * n + at / n]).collect() };
-        let symmetric: Vec<f64> = any.iter().zip(transpose(&any)).map(|(x, y)| x + y).collect();
-        // One that is diagonal but for a corner, and so has reflections that do nothing.
-        let mut sparse: Vec<f64> = one.iter().enumerate().map(|(at, x)| x * (at % n % 7) as f64).collect();
+        let symmetric: Vec<f64> = general.iter().zip(transpose(&general)).map(|(x, y)| x + y).collect();
+        // A diagonal matrix with two corner elements, most of whose reflections are trivial.
+        let mut sparse: Vec<f64> = unit.iter().enumerate().map(|(at, x)| x * (at % n % 7) as f64).collect();
         (sparse[n - 1], sparse[(n - 1) * n]) = (0.5, 0.5);
         for a in [symmetric, sparse, vec![0.0; n * n]] {
             let (mut w, mut v) = (vec![0.0; n], vec![0.0; n * n]);
@@ -324,41 +325,41 @@ fn threads_share_large_matrices() {
             assert!(w.windows(2).all(|pair| pair[0] <= pair[1]));
             let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
             assert!(distance(&a, &v, &scaled, n) < 1e-9);
-            assert!(distance(&transpose(&v), &v, &one, n) < 1e-10);
+            assert!(distance(&transpose(&v), &v, &unit, n) < 1e-10);
         }
     }
 }
 
 #[test]
-fn large_symmetric_matrices_have_one_answer_for_any_number_of_threads() {
+fn eigh_does_not_depend_on_the_number_of_threads() {
     for n in [128, 201, 263, 540] {
-        let numbers = Numbers(n as u64).complex(n * n);
+        let numbers = Random(n as u64).complex(n * n);
         let a: Vec<f32> =
             (0..n * n).map(|at| (numbers[at].re + numbers[at % n * n + at / n].re) as f32).collect();
         let (square, line) = (layout(&[n, n]), layout(&[n]));
         let decompose = |threads: usize| {
-            let before = set_num_threads(threads);
-            let (mut w, mut v, mut alone) = (vec![0f32; n], vec![0f32; n * n], vec![0f32; n]);
+            let previous_threads = set_num_threads(threads);
+            let (mut w, mut v, mut values_only) = (vec![0f32; n], vec![0f32; n * n], vec![0f32; n]);
             let a = View::of(&a, &square);
             let vectors = Some(&ViewMut::of(&mut v, &square));
             assert_eq!(linalg::eigh(a, &ViewMut::of(&mut w, &line), vectors), Ok(()));
-            assert_eq!(linalg::eigh(a, &ViewMut::of(&mut alone, &line), None), Ok(()));
-            set_num_threads(before);
-            [w, v, alone].map(|actual| actual.into_iter().map(f64::from).collect::<Vec<f64>>())
+            assert_eq!(linalg::eigh(a, &ViewMut::of(&mut values_only, &line), None), Ok(()));
+            set_num_threads(previous_threads);
+            [w, v, values_only].map(|actual| actual.into_iter().map(f64::from).collect::<Vec<f64>>())
         };
         let actual = decompose(1);
         assert_eq!(actual, decompose(3));
-        let [w, v, alone] = actual;
-        assert!(w.iter().zip(&alone).all(|(x, y)| (x - y).abs() < 2e-4 * w[n - 1]));
+        let [w, v, values_only] = actual;
+        assert!(w.iter().zip(&values_only).all(|(x, y)| (x - y).abs() < 2e-4 * w[n - 1]));
         let a: Vec<f64> = a.into_iter().map(f64::from).collect();
         let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
         assert!(distance(&a, &v, &scaled, n) < 2e-6 * n as f64);
     }
 }
 
-/// How far eigenvectors and eigenvalues of a symmetric matrix are from being such, beside its greatest eigenvalue, and
-/// eigenvectors from being orthonormal.
-fn eigen_faults<T: Element + Into<f64>>(a: &[T], n: usize) -> [f64; 2] {
+/// The errors of eigenvectors and eigenvalues of a symmetric matrix, relative to its maximum eigenvalue, and the deviation of
+/// the eigenvectors from orthonormality.
+fn eigen_errors<T: Element + Into<f64>>(a: &[T], n: usize) -> [f64; 2] {
     let (square, line) = (layout(&[n, n]), layout(&[n]));
     let (mut w, mut v) = (vec![a[0]; n], vec![a[0]; n * n]);
     let (values, vectors) = (ViewMut::of(&mut w, &line), ViewMut::of(&mut v, &square));
@@ -367,32 +368,32 @@ fn eigen_faults<T: Element + Into<f64>>(a: &[T], n: usize) -> [f64; 2] {
     let (a, w, v) = (wide(a), wide(&w), wide(&v));
     let scaled: Vec<f64> = v.iter().enumerate().map(|(at, x)| x * w[at % n]).collect();
     let transposed: Vec<f64> = (0..n * n).map(|at| v[at % n * n + at / n]).collect();
-    let one: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
+    let unit: Vec<f64> = (0..n * n).map(|at| f64::from(u8::from(at / n == at % n))).collect();
     let norm = w.iter().fold(0.0f64, |norm, x| norm.max(x.abs()));
-    [distance(&a, &v, &scaled, n) / norm, distance(&transposed, &v, &one, n)]
+    [distance(&a, &v, &scaled, n) / norm, distance(&transposed, &v, &unit, n)]
 }
 
 #[test]
-fn eigenvectors_are_as_good_at_every_scale() {
+fn eigenvectors_are_accurate_at_every_scale() {
     for n in [129, 200, 330] {
-        let numbers = Numbers(n as u64).complex(n * n);
+        let numbers = Random(n as u64).complex(n * n);
         let symmetric = |at: usize| numbers[at].re + numbers[at % n * n + at / n].re;
         for power in [-100, -60, -40, -12, -3, 0, 3, 6, 10, 20, 40, 60] {
             let scale = 2f64.powi(power);
             let single: Vec<f32> = (0..n * n).map(|at| (symmetric(at) * scale) as f32).collect();
             let double: Vec<f64> = (0..n * n).map(|at| symmetric(at) * scale).collect();
-            for (faults, epsilon) in [
-                (eigen_faults(&single, n), f64::from(f32::EPSILON)),
-                (eigen_faults(&double, n), f64::EPSILON),
+            for (errors, epsilon) in [
+                (eigen_errors(&single, n), f64::from(f32::EPSILON)),
+                (eigen_errors(&double, n), f64::EPSILON),
             ] {
-                assert!(faults.iter().all(|&fault| fault < 200.0 * epsilon), "{n}, 2^{power}: {faults:?}");
+                assert!(errors.iter().all(|&error| error < 200.0 * epsilon), "{n}, 2^{power}: {errors:?}");
             }
         }
     }
 }
 
 #[test]
-fn large_matrices_of_low_rank_or_of_blocks_have_eigenvectors() {
+fn large_low_rank_and_block_matrices_have_eigenvectors() {
     for n in [128, 192, 196, 201, 400, 700] {
         let matrices: [&dyn Fn(usize, usize) -> f32; 7] = [
             &|_, _| 1.0,
@@ -403,19 +404,19 @@ fn large_matrices_of_low_rank_or_of_blocks_have_eigenvectors() {
             &|i, j| 0.9f32.powi((i + j) as i32) * (((i * j + i + j) % 97) as f32 - 48.0),
             &|i, j| if i.abs_diff(j) == 1 { -1.0 } else { f32::from(u8::from(i == j)) * 2.0 },
         ];
-        for (which, element) in matrices.into_iter().enumerate() {
+        for (index, element) in matrices.into_iter().enumerate() {
             let a: Vec<f32> = (0..n * n).map(|at| element(at / n, at % n)).collect();
-            let faults = eigen_faults(&a, n);
-            let most = 200.0 * f64::from(f32::EPSILON);
-            assert!(faults.iter().all(|&fault| fault < most), "{n}, matrix {which}: {faults:?}");
+            let errors = eigen_errors(&a, n);
+            let bound = 200.0 * f64::from(f32::EPSILON);
+            assert!(errors.iter().all(|&error| error < bound), "{n}, matrix {index}: {errors:?}");
         }
     }
 }
 
 #[test]
-fn factors_of_matrices_whose_squares_overflow_or_vanish() {
+fn factors_of_matrices_whose_squares_overflow_or_underflow() {
     let (rows, columns) = (4, 3);
-    let numbers: Vec<f32> = Numbers(7).complex(rows * columns).iter().map(|z| z.re as f32).collect();
+    let numbers: Vec<f32> = Random(7).complex(rows * columns).iter().map(|z| z.re as f32).collect();
     let shapes = [layout(&[rows, columns]), layout(&[rows, rows]), layout(&[columns, columns])];
     let long = layout(&[columns]);
     let factors = |scale: f32| {
@@ -435,15 +436,15 @@ fn factors_of_matrices_whose_squares_overflow_or_vanish() {
             Some([&ViewMut::of(&mut u, &shapes[1]), &ViewMut::of(&mut v, &shapes[2])]),
         )
         .expect("the singular values converge");
-        // By powers of two, so that nothing but the scale differs.
+        // By powers of two, so that only the scale differs.
         let scaled = r.into_iter().chain(s).map(|x| x / scale).collect::<Vec<f32>>();
         (scaled, [q, u, v].concat())
     };
     let (sizes, vectors) = factors(1.0);
     for power in [-100, -64, 60, 64, 100] {
-        let (actual, transposed) = factors(2f32.powi(power));
-        for (a, b) in actual.iter().zip(&sizes).chain(transposed.iter().zip(&vectors)) {
-            assert!((a - b).abs() <= 1e-5, "{a} is not {b} at 2^{power}");
+        let (actual, actual_vectors) = factors(2f32.powi(power));
+        for (a, b) in actual.iter().zip(&sizes).chain(actual_vectors.iter().zip(&vectors)) {
+            assert!((a - b).abs() <= 1e-5, "{a} instead of {b} at 2^{power}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Arguments as users give them: arrays or numbers, axes, shapes, streams.
+//! Conversion of Python arguments: arrays or numbers, axes, shapes, streams.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -12,7 +12,7 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::streams::{PyDevice, PyDeviceType, PyStream, PyThreadLocalStream};
 
-/// An array, or a Python number that takes the dtype of what it meets.
+/// An array, or a Python number whose dtype depends on the other operand (a weakly typed scalar).
 #[derive(Clone)]
 pub(crate) enum Operand {
     /// An array.
@@ -32,7 +32,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
         if let Some(number) = weak_number(&object)? {
             return Ok(Operand::Number(number));
         }
-        // A tuple is what functions return several results in: stacking them would hide a mistake.
+        // Functions return several results in a tuple; stacking those arrays would hide a mistake.
         if object.is_instance_of::<PyTuple>() && crate::convert::is_of_arrays(&object) {
             return Err(PyTypeError::new_err(format!(
                 "got a {} of arrays, expected an array, a number or a list of arrays of one shape",
@@ -52,7 +52,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Operand {
     }
 }
 
-/// The value of a Python number, or of one of NumPy's scalars, which count as such; `None` for anything else.
+/// The value of a Python number, or of a NumPy scalar that counts as one; `None` for anything else.
 #[inline]
 pub(crate) fn weak_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     match number(object)? {
@@ -61,7 +61,7 @@ pub(crate) fn weak_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>>
     }
 }
 
-/// The value of a float or of an integer of 64 bits, but of no class made of them; `None` for anything else.
+/// The value of a float or a 64-bit integer, excluding subclasses; `None` for anything else.
 #[inline]
 pub(crate) fn plain_number(object: &Bound<'_, PyAny>) -> Option<Scalar> {
     if object.is_exact_instance_of::<PyFloat>() {
@@ -102,16 +102,17 @@ fn integer(object: &Bound<'_, PyAny>) -> PyResult<Scalar> {
 }
 
 impl Operand {
-    /// The operand as an array by itself.
-    pub(crate) fn alone(self) -> Array {
+    /// Convert to an array; a number takes its default dtype.
+    pub(crate) fn into_array(self) -> Array {
         match self {
             Operand::Array(array) => array,
             Operand::Number(value) => Array::scalar(value, value.default_dtype()),
         }
     }
 
-    /// The operand beside an array: a number takes the array's dtype where it can.
-    pub(crate) fn beside(self, like: &Array) -> PyResult<Array> {
+    /// Convert to an array for an operation with `like`: a number takes the dtype of `like`, if that is of its own or a higher
+    /// kind.
+    pub(crate) fn promote_with(self, like: &Array) -> PyResult<Array> {
         match self {
             Operand::Array(array) => Ok(array),
             Operand::Number(value) => {
@@ -121,49 +122,50 @@ impl Operand {
         }
     }
 
-    /// Both operands as arrays that are compared: a number that the integer dtype beside it does not hold keeps its own.
+    /// Convert both operands of a comparison: a number outside the range of the other operand's integer dtype takes its default
+    /// dtype.
     pub(crate) fn compared(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
-        let own = |operand: Operand, like: &Array| match operand {
+        let convert = |operand: Operand, like: &Array| match operand {
             Operand::Number(value) if value.check_fits(value.weak_dtype(like.dtype())).is_err() => {
-                Ok(Operand::Number(value).alone())
+                Ok(Operand::Number(value).into_array())
             }
-            operand => operand.beside(like),
+            operand => operand.promote_with(like),
         };
         match (a, b) {
             (Operand::Array(a), b) => {
-                let b = own(b, &a)?;
+                let b = convert(b, &a)?;
                 Ok((a, b))
             }
             (a, Operand::Array(b)) => {
-                let a = own(a, &b)?;
+                let a = convert(a, &b)?;
                 Ok((a, b))
             }
-            (a, b) => Ok((a.alone(), b.alone())),
+            (a, b) => Ok((a.into_array(), b.into_array())),
         }
     }
 
-    /// Both operands as arrays.
+    /// Convert both operands to arrays, promoting a number with the other operand.
     pub(crate) fn pair(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
         match (a, b) {
             (Operand::Array(a), b) => {
-                let b = b.beside(&a)?;
+                let b = b.promote_with(&a)?;
                 Ok((a, b))
             }
             (a, Operand::Array(b)) => {
-                let a = a.beside(&b)?;
+                let a = a.promote_with(&b)?;
                 Ok((a, b))
             }
-            (a, b) => Ok((a.alone(), b.alone())),
+            (a, b) => Ok((a.into_array(), b.into_array())),
         }
     }
 }
 
-/// An integer must fit the integer dtype it is going to have.
+/// Check that an integer fits the integer dtype it is converted to.
 pub(crate) fn check_fits(value: Scalar, dtype: DType) -> PyResult<()> {
     value.check_fits(dtype).or_raise()
 }
 
-/// Where nodes of one call go: the `stream` argument of every function.
+/// The `stream` argument of every function: the stream of the nodes that one call records.
 #[derive(Clone, Copy)]
 pub(crate) struct StreamArg(pub(crate) Stream);
 
@@ -177,7 +179,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
         if let Ok(stream) = object.cast::<PyThreadLocalStream>() {
             return Ok(StreamArg(stream.get().0.here()));
         }
-        let wanted = if let Ok(device) = object.cast::<PyDevice>() {
+        let target = if let Ok(device) = object.cast::<PyDevice>() {
             device.get().0
         } else if let Some(kind) = PyDeviceType::find(&object)? {
             umber_core::Device { kind: kind.0, index: 0 }
@@ -187,11 +189,11 @@ impl<'a, 'py> FromPyObject<'a, 'py> for StreamArg {
                 object.get_type().name()?
             )));
         };
-        device::default_stream(wanted).or_raise().map(StreamArg)
+        device::default_stream(target).or_raise().map(StreamArg)
     }
 }
 
-/// Where a result shall be: the `device` argument of the array API standard.
+/// The `device` argument of the array API standard: the device of the result.
 #[derive(Clone, Copy)]
 pub(crate) struct DeviceArg(StreamArg);
 
@@ -226,8 +228,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DeviceArg {
     }
 }
 
-/// The stream that a call goes to: the one given, else the default one of the device given.
-pub(crate) fn placed(
+/// The stream of a call: the `stream` argument, else the default stream of the `device` argument.
+pub(crate) fn resolve_stream(
     op: &str,
     stream: Option<StreamArg>,
     device: Option<DeviceArg>,
@@ -252,7 +254,7 @@ pub(crate) fn record_on<T>(
     result.or_raise()
 }
 
-/// Make a stream this thread's default: the one that was.
+/// Make a stream this thread's default and return the previous one.
 #[cold]
 fn make_default(StreamArg(stream): StreamArg) -> PyResult<Stream> {
     let before = device::current_stream();
@@ -265,7 +267,7 @@ fn restore_default(before: Stream) -> PyResult<()> {
     device::set_default_stream(before).or_raise()
 }
 
-/// As [`record_on`], for what may evaluate: with the interpreter lock released.
+/// As [`record_on`], with the GIL released, because `body` may evaluate.
 pub(crate) fn compute<T: Send>(
     py: Python<'_>,
     stream: Option<StreamArg>,
@@ -274,7 +276,7 @@ pub(crate) fn compute<T: Send>(
     py.detach(|| record_on(stream, body))
 }
 
-/// Which diagonal of a matrix: any integer, since those beyond the last are all alike.
+/// The offset of a diagonal of a matrix. An integer beyond 64 bits is clamped, since all diagonals beyond the last are empty.
 #[derive(Clone, Copy)]
 pub(crate) struct Diagonal(pub(crate) i64);
 
@@ -295,7 +297,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Diagonal {
 #[derive(Clone, Debug)]
 pub(crate) struct Ints(pub(crate) SmallVec<[i64; 4]>);
 
-/// More integers than anybody means: what is endless, or as good as that, is not collected first.
+/// Limit on the number of integers, so that an infinite or very long iterable raises before it is collected.
 const MAX_INTS: usize = 1 << 20;
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
@@ -305,28 +307,28 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Ints {
         if let Ok(list) = object.cast::<PyList>() {
             return list.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
         }
-        // A class made of tuples may have an iterator of its own, as lengths of traced arrays do.
+        // A subclass of tuple may override `__iter__`, as `Lengths` of traced arrays does: only exact tuples are read directly.
         if let Ok(tuple) = object.cast_exact::<PyTuple>() {
             return tuple.iter().map(|item| index(&item)).collect::<PyResult<_>>().map(Ints);
         }
         let refusal = match index(&object) {
             Ok(one) => return Ok(Ints(smallvec::smallvec![one])),
-            // What `__index__` raises by itself says more than what follows.
+            // An error other than TypeError was raised by the object's own `__index__`; it is more specific than the error below.
             Err(error) if !error.is_instance_of::<PyTypeError>(object.py()) => return Err(error),
             Err(error) => error,
         };
-        // Bytes are numbers one by one, but nobody writes axes or lengths so.
+        // Bytes iterate as integers, but as axes or a shape they are a mistake.
         let is_text = object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>();
         match object.try_iter() {
             Ok(items) if !is_text => {
-                let mut found = Ints(SmallVec::new());
+                let mut ints = Ints(SmallVec::new());
                 for item in items {
-                    if found.0.len() == MAX_INTS {
+                    if ints.0.len() == MAX_INTS {
                         return Err(PyValueError::new_err(format!("more than {MAX_INTS} integers")));
                     }
-                    found.0.push(index(&item?)?);
+                    ints.0.push(index(&item?)?);
                 }
-                Ok(found)
+                Ok(ints)
             }
             Err(_) if object.hasattr("__index__")? => Err(refusal),
             _ => Err(PyTypeError::new_err(format!(
@@ -346,7 +348,7 @@ pub(crate) fn index(object: &Bound<'_, PyAny>) -> PyResult<i64> {
         if error.is_instance_of::<PyOverflowError>(object.py()) {
             PyOverflowError::new_err("integer does not fit 64 bits")
         } else if object.hasattr("__len__").unwrap_or(false) {
-            // NumPy says of its arrays what could be converted, not what came.
+            // NumPy's message describes the arrays it could convert, not the type it got.
             match object.get_type().name() {
                 Ok(name) => PyTypeError::new_err(format!("got {name}, expected an integer")),
                 Err(error) => error,
@@ -364,7 +366,7 @@ impl Ints {
     }
 }
 
-/// The arguments of a call of `op` by the names of its parameters, of which the first `required` must be there.
+/// Match the arguments of a call of `op` to the names of its parameters, of which the first `required` must be present.
 pub(crate) fn named<'py, const N: usize>(
     op: &str,
     names: [&str; N],
@@ -372,26 +374,26 @@ pub(crate) fn named<'py, const N: usize>(
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<[Option<Bound<'py, PyAny>>; N]> {
-    let wrong = |fault: String| {
+    let call_error = |fault: String| {
         let parameters = names.join(", ");
         Err(PyTypeError::new_err(format!("[{op}] got {fault}, expected {op}({parameters})")))
     };
     if args.len() > N {
-        return wrong(format!("{} positional arguments", args.len()));
+        return call_error(format!("{} positional arguments", args.len()));
     }
-    let mut found: [Option<Bound<'py, PyAny>>; N] =
+    let mut values: [Option<Bound<'py, PyAny>>; N] =
         std::array::from_fn(|i| if i < args.len() { args.get_item(i).ok() } else { None });
     for (name, value) in kwargs.into_iter().flatten() {
-        let given = name.cast::<PyString>()?.to_str()?;
-        match names.iter().position(|&known| known == given) {
-            Some(i) if found[i].is_none() => found[i] = Some(value),
-            Some(_) => return wrong(format!("the argument {given} twice")),
-            None => return wrong(format!("an argument {given}")),
+        let keyword = name.cast::<PyString>()?.to_str()?;
+        match names.iter().position(|&known| known == keyword) {
+            Some(i) if values[i].is_none() => values[i] = Some(value),
+            Some(_) => return call_error(format!("the argument {keyword} twice")),
+            None => return call_error(format!("an argument {keyword}")),
         }
     }
-    match found[..required].iter().position(Option::is_none) {
-        Some(missing) => wrong(format!("no argument {}", names[missing])),
-        None => Ok(found),
+    match values[..required].iter().position(Option::is_none) {
+        Some(missing) => call_error(format!("no argument {}", names[missing])),
+        None => Ok(values),
     }
 }
 

@@ -1,6 +1,6 @@
-//! `array`: a mutable handle. In-place updates rebind its content.
+//! `array`: a mutable handle of an immutable `Array`. In-place updates rebind the handle.
 //!
-//! One subject: the class `array` and its conversions; half of the lines document its attributes.
+//! One subject: the class `array` and its conversions; half of the lines are documentation of its attributes.
 
 use std::ops::Range;
 use std::ptr;
@@ -69,16 +69,16 @@ use crate::trace_scope;
 pub(crate) struct PyArray {
     /// The content, which in-place updates replace.
     value: GilCell<Array>,
-    /// Memory exported by protocols without a release: kept as long as this object.
+    /// Leases on memory exported by protocols without a release callback: they live as long as this object.
     pins: Mutex<Vec<Lease>>,
     /// The trace in which it was created.
     born: u64,
-    /// Whether an augmented assignment gave it a dtype of a higher kind.
+    /// Whether an augmented assignment (`a += b`) promoted it to a dtype of a higher kind.
     widened: AtomicBool,
 }
 
-/// The result of an operation. It never shows what others write later: where an operation answered with memory that somebody
-/// else can write (an identity, say), the result is a copy of its values now.
+/// The result of an operation, which later writes of other owners must not change: if the operation returned externally mutable
+/// memory (for example as the identity does), the values are copied.
 #[inline]
 pub(crate) fn own(array: Array) -> Array {
     if array.is_externally_mutable() && !array.is_traced() {
@@ -94,7 +94,7 @@ impl From<Array> for PyArray {
 }
 
 impl PyArray {
-    /// An array over memory that others may write: what `asarray` gives.
+    /// An array over memory that others may write, as `asarray` returns.
     #[inline]
     pub(crate) fn sharing(array: Array) -> PyArray {
         PyArray {
@@ -105,25 +105,25 @@ impl PyArray {
         }
     }
 
-    /// The value now.
+    /// The current value.
     #[inline]
     pub(crate) fn get(&self) -> Array {
         self.value.get()
     }
 
-    /// The value now, for whoever holds the interpreter lock: without another.
+    /// The current value, read under the GIL without taking another lock.
     #[inline]
     pub(crate) fn get_cloned(&self, py: Python<'_>) -> Array {
         self.value.get_cloned(py)
     }
 
-    /// What `of` says of the value now, without a handle of its own.
+    /// The result of `of` for a reference to the current value, without cloning it.
     ///
     /// # Safety
-    /// `of` runs no Python code and does not let go of the interpreter lock.
+    /// `of` runs no Python code and does not release the GIL.
     #[inline]
     pub(crate) unsafe fn with_ref<T>(&self, py: Python<'_>, of: impl FnOnce(&Array) -> T) -> T {
-        // SAFETY: the caller's.
+        // SAFETY: `of` neither runs Python code nor releases the GIL, as the caller guarantees.
         unsafe { self.value.with_ref(py, of) }
     }
 
@@ -135,39 +135,39 @@ impl PyArray {
         }
     }
 
-    /// Replace the content, as an update by the user does.
+    /// Replace the content for an in-place update by the user.
     pub(crate) fn update(&self, py: Python<'_>, array: Array) -> PyResult<()> {
         if array.is_traced() {
             trace_scope::check_write(self.address(), self.born)?;
         }
-        random_key::follow(py, self, &array)?;
+        random_key::set_if_key(py, self, &array)?;
         self.set(py, array);
         Ok(())
     }
 
-    /// Record that an augmented assignment gave it a dtype of a higher kind.
+    /// Record that an augmented assignment promoted it to a dtype of a higher kind.
     pub(crate) fn note_widened(&self) {
         self.widened.store(true, Ordering::Relaxed);
     }
 
-    /// Whether an augmented assignment gave it a dtype of a higher kind.
+    /// Whether an augmented assignment promoted it to a dtype of a higher kind.
     pub(crate) fn is_widened(&self) -> bool {
         self.widened.load(Ordering::Relaxed)
     }
 
-    /// Identity of the object.
+    /// The address, which identifies the object.
     pub(crate) fn address(&self) -> usize {
         std::ptr::from_ref(self) as usize
     }
 
-    /// Put another value in place.
+    /// Replace the value.
     pub(crate) fn set(&self, py: Python<'_>, array: Array) {
         drop(self.value.replace(py, array));
     }
 }
 
-/// An array whose lengths Python is about to see: what a function that is traced makes of them is its own affair.
-pub(crate) fn noting_sizes(array: Array) -> Array {
+/// Record that Python reads the shape of a traced array, so that the trace is only reused for this shape.
+pub(crate) fn note_shape(array: Array) -> Array {
     if array.is_traced() {
         tracing::note_shape_read(&array);
     }
@@ -186,7 +186,7 @@ pub(crate) fn shape_of<'py>(py: Python<'py>, array: &Array) -> PyResult<Bound<'p
     }
     let reader = Bound::new(py, LengthReader(array.clone()))?;
     let axes = PyTuple::new(py, 0..array.ndim())?;
-    let class = py.import("umber._lengths")?.getattr("Lengths")?;
+    let class = py.import("umber._traced_shape")?.getattr("Lengths")?;
     Ok(class.call1((lengths, reader, axes))?.cast_into()?)
 }
 
@@ -203,8 +203,8 @@ impl LengthReader {
 
     /// Record that the length of an axis was compared equal to that of an axis of another array.
     fn note_equal(&self, axis: usize, other: &LengthReader, along: usize) {
-        let (own, its) = (self.0.clone(), other.0.clone());
-        tracing::note(LengthRead { array: own, axis, reading: Reading::Equals(its, along) });
+        let (own, theirs) = (self.0.clone(), other.0.clone());
+        tracing::note(LengthRead { array: own, axis, reading: Reading::Equals(theirs, along) });
     }
 }
 
@@ -218,18 +218,18 @@ impl PyArray {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyArray>> {
-        let made = with_name(args.py(), "array", || {
-            // Unpickling makes an object before it has its state; `__init__` refuses a call without arguments.
+        let object = with_name(args.py(), "array", || {
+            // Unpickling creates the object before its state is set; `__init__` rejects a user's call without arguments.
             if args.is_empty() && kwargs.is_none_or(PyDictMethods::is_empty) {
                 return Ok(NewArray::sharing(blank().clone()));
             }
-            // An array of NumPy's alone, which programs with small arrays often give, needs nothing else to be read.
+            // Fast path for `array(ndarray)`, which is common in programs with small arrays: no other arguments to parse.
             if kwargs.is_none()
                 && args.len() == 1
                 && let only = args.get_item(0)?
                 && let Some(copied) = from_ndarray(&only, Copying::Always)?
             {
-                return narrow_dtype(copied, &only).map(NewArray::sharing)?.placed();
+                return narrow_dtype(copied, &only).map(NewArray::sharing)?.on_default_device();
             }
             let [val, dtype] = named("array", ["val", "dtype"], 1, args, kwargs)?;
             let dtype = dtype
@@ -242,24 +242,25 @@ impl PyArray {
                 Some(dtype) => convert::array_of(val, Some(dtype))?,
                 None => narrow_dtype(convert::array(val, None)?, val)?,
             };
-            let is_given = val.cast::<PyArray>().is_ok_and(|given| given.get().get().is_same(&array));
-            // What is still to be computed has no memory yet, and none that is written through a view while it is shared.
+            let is_same_array =
+                val.cast::<PyArray>().is_ok_and(|argument| argument.get().get().is_same(&array));
+            // A pending array has no memory yet that could be shared; with writable views it would share it once evaluated.
             let has_memory = array.is_evaluated() || ViewPolicy::current() == ViewPolicy::Writable;
-            if is_given && has_memory && !array.is_traced() {
+            if is_same_array && has_memory && !array.is_traced() {
                 let copied = enter(args.py(), || {
                     array.eval()?;
                     array.copied()
                 });
                 return copied.map(NewArray::sharing);
             }
-            NewArray::from(array).placed()
+            NewArray::from(array).on_default_device()
         });
-        made?.of_class(class)
+        object?.of_class(class)
     }
 
     #[pyo3(signature = (*args, **kwargs))]
     fn __init__(&self, args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> PyResult<()> {
-        // A class made of this one may make its value of other arguments.
+        // A subclass may set its value from other arguments in its `__new__`.
         if args.is_empty() && self.get().is_same(blank()) {
             with_name(args.py(), "array", || named("array", ["val", "dtype"], 1, args, kwargs))?;
         }
@@ -514,7 +515,7 @@ impl PyArray {
     /// umber.core.float32
     #[getter]
     fn dtype(&self, py: Python<'_>) -> PyDtype {
-        // SAFETY: a look at a field.
+        // SAFETY: `Array::dtype` only reads a field.
         PyDtype(unsafe { self.with_ref(py, Array::dtype) })
     }
 
@@ -530,7 +531,7 @@ impl PyArray {
     /// 2
     #[getter]
     fn ndim(&self, py: Python<'_>) -> usize {
-        // SAFETY: a look at a field.
+        // SAFETY: `Array::ndim` only reads a field.
         unsafe { self.with_ref(py, Array::ndim) }
     }
 
@@ -546,7 +547,7 @@ impl PyArray {
     /// 6
     #[getter]
     fn size(&self) -> usize {
-        noting_sizes(self.get()).size()
+        note_shape(self.get()).size()
     }
 
     /// Number of bytes of one element.
@@ -576,7 +577,7 @@ impl PyArray {
     /// 24
     #[getter]
     fn nbytes(&self) -> usize {
-        noting_sizes(self.get()).nbytes()
+        note_shape(self.get()).nbytes()
     }
 
     /// The array with its axes in reverse order.
@@ -662,15 +663,15 @@ impl PyArray {
     }
 }
 
-/// The value of an object that has none yet.
+/// The value of an object that is not initialised yet.
 fn blank() -> &'static Array {
     static BLANK: OnceLock<Array> = OnceLock::new();
     BLANK.get_or_init(|| Array::full(umber_core::Shape::from(vec![0]), 0, DType::Float32))
 }
 
-/// The array in the state that MLX pickles: NumPy's array of it, in which bfloat16 is uint16, and a number for its dtype.
+/// The array in a state pickled by MLX: a NumPy array, with bfloat16 stored as uint16, and MLX's number of the dtype.
 fn of_mlx(values: &Bound<'_, PyAny>, code: usize) -> PyResult<Array> {
-    /// In the order of MLX's numbers.
+    /// Indexed by MLX's dtype numbers.
     const DTYPES: [DType; 14] = [
         DType::Bool,
         DType::UInt8,
@@ -702,15 +703,16 @@ fn of_mlx(values: &Bound<'_, PyAny>, code: usize) -> PyResult<Array> {
     }
 }
 
-/// `item` as PyO3 calls it.
+/// PyO3's C function of the method `item`.
 static ITEM: OnceLock<ffi::PyCFunction> = OnceLock::new();
 
-/// `item` of what is there: a float, or an integer of 64 bits. Anything else goes on to [`ITEM`].
+/// `item` of an evaluated array whose element is a float or a 64-bit integer. All other calls are passed on to [`ITEM`].
 unsafe extern "C" fn item_if_evaluated(
     own: *mut ffi::PyObject,
     none: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls with its lock held, as a method of this class, and once ITEM is there; this looks at memory.
+    // SAFETY: the interpreter calls this with the GIL held and with an object of this class, after ITEM was set; the closure only
+    // reads memory.
     unsafe {
         let py = Python::assume_attached();
         let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
@@ -723,13 +725,13 @@ unsafe extern "C" fn item_if_evaluated(
     }
 }
 
-/// [`item_if_evaluated`] before the C function of `item`.
+/// Install [`item_if_evaluated`] as the fast path of the C function of `item`.
 pub(crate) fn before_item(original: ffi::PyCFunction) -> ffi::PyCFunction {
     ITEM.get_or_init(|| original);
     item_if_evaluated
 }
 
-/// The one element of an array, for conversions that need exactly one.
+/// The only element of an array, for conversions that require exactly one.
 fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     if array.size() != 1 {
         return Err(PyValueError::new_err(format!(
@@ -742,7 +744,7 @@ fn one_element(py: Python<'_>, what: &str, array: &Array) -> PyResult<Scalar> {
     Ok(value)
 }
 
-/// What Python's function `math.name` makes of the one element of an array: an integer, exactly.
+/// The exact integer that Python's `math.<name>` returns for the only element of an array.
 fn whole_number(py: Python<'_>, name: &str, array: &Array) -> PyResult<Py<PyAny>> {
     let number = convert::to_number(py, one_element(py, name, array)?)?;
     Ok(py.import("math")?.call_method1(name, (number,))?.unbind())
@@ -757,7 +759,7 @@ fn whole_number(py: Python<'_>, name: &str, array: &Array) -> PyResult<Py<PyAny>
 #[pyclass(name = "ArrayIterator", module = "umber.core")]
 pub(crate) struct ArrayIterator {
     array: Array,
-    left: Range<usize>,
+    remaining: Range<usize>,
     direction: Direction,
 }
 
@@ -775,7 +777,7 @@ impl ArrayIterator {
             return Err(PyTypeError::new_err(format!("[{op}] cannot iterate over a 0-d array")));
         };
         tracing::note_length_read(&array, 0);
-        Ok(ArrayIterator { array, left: 0..length, direction })
+        Ok(ArrayIterator { array, remaining: 0..length, direction })
     }
 }
 
@@ -787,8 +789,8 @@ impl ArrayIterator {
 
     fn __next__(&mut self) -> PyResult<Option<NewArray>> {
         let next = match self.direction {
-            Direction::Forward => self.left.next(),
-            Direction::Backward => self.left.next_back(),
+            Direction::Forward => self.remaining.next(),
+            Direction::Backward => self.remaining.next_back(),
         };
         let Some(next) = next else { return Ok(None) };
         let index = ops::Index::Int(next as i64);

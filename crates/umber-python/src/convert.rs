@@ -1,4 +1,4 @@
-//! Python values to arrays and back: numbers, nested sequences, and whatever shares memory.
+//! Conversion between Python values and arrays: numbers, nested sequences, and objects that export their memory.
 
 use pyo3::exceptions::{PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -14,7 +14,7 @@ use crate::dtype::{DtypeArg, NumberType};
 use crate::enter::{OrRaise, to_exception};
 use crate::interop::{Copying, from_ndarray, from_shared, struct_format};
 
-/// An array with the value of `object`; `None` if it is nothing that arrays are made of.
+/// An array with the value of `object`; `None` if it is no number, sequence or exporter of memory.
 pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Option<Array>> {
     if let Ok(array) = object.cast::<PyArray>() {
         let array = array.get().get();
@@ -42,7 +42,7 @@ pub(crate) fn from_object(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> Py
 pub(crate) fn is_of_arrays(object: &Bound<'_, PyAny>) -> bool {
     let has_arrays = |item: &Bound<'_, PyAny>| item.is_instance_of::<PyArray>();
     let mut level = object.clone();
-    // Deeper lists are refused by whoever reads them.
+    // Deeper lists are rejected where they are converted.
     for _ in 0..64 {
         let first = if let Ok(list) = level.cast::<PyList>() {
             if list.iter().any(|item| has_arrays(&item)) {
@@ -65,7 +65,7 @@ pub(crate) fn is_of_arrays(object: &Bound<'_, PyAny>) -> bool {
     false
 }
 
-/// An array over the memory that an object shares; `None` for Python's own values and what shares nothing.
+/// An array over the memory that an object exports; `None` for Python's own values and objects that export none.
 pub(crate) fn shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     if let Some(array) = from_ndarray(object, copying)? {
         return Ok(Some(array));
@@ -81,7 +81,7 @@ pub(crate) fn shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Op
     from_shared(object, copying)
 }
 
-/// Numbers of a nested sequence in row-major order, and the dtype that holds them all.
+/// The numbers of a nested sequence in row-major order, and their common dtype.
 struct Flat {
     numbers: Vec<Scalar>,
     /// Sub-arrays, where the leaves are arrays instead of numbers.
@@ -129,7 +129,7 @@ fn from_sequence(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Ar
     from_bytes(&bytes, &Shape::from(shape), dtype)
 }
 
-/// The numbers of a list of Python's floats, which is what most long ones are; `None` for any other.
+/// Fast path for a list of Python floats, the most common long list; `None` for any other list.
 fn floats_of(list: &Bound<'_, PyList>) -> PyResult<Option<Vec<f32>>> {
     if list.is_empty() || !list.get_item(0)?.is_exact_instance_of::<PyFloat>() {
         return Ok(None);
@@ -152,12 +152,12 @@ fn no_memory() -> PyErr {
 /// An array with a copy of these bytes.
 pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape, dtype: DType) -> PyResult<Array> {
     let array = Array::from_slice(bytes, [bytes.len()]).or_raise()?;
-    let storage = array.storage().expect("made from elements").clone();
+    let storage = array.storage().expect("created from elements").clone();
     let layout = umber_core::Layout::contiguous(shape.clone());
     Array::from_storage(storage.with_layout(layout), dtype).or_raise()
 }
 
-/// The lengths of a nested sequence, by its first elements.
+/// Infer the shape of a nested sequence from the first element of each level.
 fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
     let mut level = object.clone();
     loop {
@@ -182,7 +182,7 @@ fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
     }
 }
 
-/// The error of lists that have no shape.
+/// The error for ragged lists.
 fn ragged(got: &str, depth: usize, shape: &[usize]) -> PyResult<()> {
     Err(PyValueError::new_err(format!(
         "[array] nested lists must have equal lengths at each depth: got {got} at depth {depth}, expected \
@@ -193,12 +193,12 @@ fn ragged(got: &str, depth: usize, shape: &[usize]) -> PyResult<()> {
 
 fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut Flat) -> PyResult<()> {
     let items = if let Ok(list) = object.cast::<PyList>() {
-        gathered(list.iter())?
+        collect_items(list.iter())?
     } else if let Ok(tuple) = object.cast_exact::<PyTuple>() {
-        gathered(tuple.iter())?
+        collect_items(tuple.iter())?
     } else if let Ok(tuple) = object.cast::<PyTuple>() {
-        // By its iterator, which a class made of tuples may have of its own, as lengths of traced arrays do.
-        gathered(tuple.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_iter())?
+        // By its iterator, which a subclass of tuple may override, as `Lengths` of traced arrays does.
+        collect_items(tuple.try_iter()?.collect::<PyResult<Vec<_>>>()?.into_iter())?
     } else if let Ok(array) = object.cast::<PyArray>() {
         return flat.push_array(array.get().get(), shape, depth);
     } else {
@@ -231,7 +231,7 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
     let is_row = depth + 1 == shape.len();
     for item in items {
         match item.cast_exact::<PyFloat>() {
-            // What most lists hold, and many of it.
+            // Fast path for the most common element type.
             Ok(number) if is_row && flat.arrays.is_empty() => flat.push(Scalar::Float(number.value()))?,
             _ => collect(&item, shape, depth + 1, flat)?,
         }
@@ -239,30 +239,30 @@ fn collect(object: &Bound<'_, PyAny>, shape: &[usize], depth: usize, flat: &mut 
     Ok(())
 }
 
-/// The array that is an element of a nested sequence: ours, or one with axes that shares its memory by any protocol.
+/// The array that is an element of a nested sequence: one of umber, or an exporter of memory with at least one axis.
 fn leaf_array(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array) = object.cast::<PyArray>() {
         return Ok(Some(array.get().get()));
     }
-    // Bytes are no arrays of numbers here.
+    // Bytes export their memory, but are not read as arrays of numbers here.
     if is_number(object) || object.is_instance_of::<PyBytes>() || object.is_instance_of::<PyByteArray>() {
         return Ok(None);
     }
     Ok(shared(object, Copying::IfNeeded)?.filter(|array| array.ndim() > 0))
 }
 
-/// The items of a sequence, which may change while they are read.
-fn gathered<'py>(
+/// Collect the items of a sequence first, because reading them may run code that changes the sequence.
+fn collect_items<'py>(
     items: impl ExactSizeIterator<Item = Bound<'py, PyAny>>,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let mut gathered = Vec::new();
-    gathered.try_reserve_exact(items.len()).map_err(|_| no_memory())?;
-    gathered.extend(items);
-    Ok(gathered)
+    let mut collected = Vec::new();
+    collected.try_reserve_exact(items.len()).map_err(|_| no_memory())?;
+    collected.extend(items);
+    Ok(collected)
 }
 
 impl Flat {
-    /// Add an array that is an element at `depth`. From here on numbers are arrays too, in their order.
+    /// Add an array that is an element at `depth`. Numbers collected so far become 0-d arrays, to keep the order.
     fn push_array(&mut self, array: Array, shape: &[usize], depth: usize) -> PyResult<()> {
         if shape.get(depth..) != Some(&array.shape()[..]) {
             return ragged(&format!("an array of shape {}", array.shape()), depth, shape);
@@ -274,9 +274,9 @@ impl Flat {
     }
 
     fn push(&mut self, value: Scalar) -> PyResult<()> {
-        let own = value.default_dtype();
-        if self.dtype != Some(own) {
-            self.dtype = Some(self.dtype.map_or(own, |found| joined(found, own)));
+        let value_dtype = value.default_dtype();
+        if self.dtype != Some(value_dtype) {
+            self.dtype = Some(self.dtype.map_or(value_dtype, |dtype| common_dtype(dtype, value_dtype)));
         }
         self.numbers.try_reserve(1).map_err(|_| no_memory())?;
         self.numbers.push(value);
@@ -284,16 +284,16 @@ impl Flat {
     }
 }
 
-/// The dtype for numbers of both. Integers stay integers: those beyond int64 are in uint64, which takes no negative ones.
-fn joined(a: DType, b: DType) -> DType {
-    let is_whole = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
-    if is_whole(a) && is_whole(b) && [a, b].contains(&DType::UInt64) {
+/// The common dtype of numbers. Integers stay integers: with one beyond int64 it is uint64, and a negative integer then raises.
+fn common_dtype(a: DType, b: DType) -> DType {
+    let is_integral = |dtype: DType| dtype.is_integer() || dtype == DType::Bool;
+    if is_integral(a) && is_integral(b) && [a, b].contains(&DType::UInt64) {
         return DType::UInt64;
     }
     umber_core::types::promote(a, b)
 }
 
-/// A number beside 0-d arrays.
+/// A number as a 0-d array.
 fn as_array(value: Scalar) -> Array {
     Array::scalar(value, value.default_dtype())
 }
@@ -308,8 +308,8 @@ pub(crate) fn foreign_number(object: &Bound<'_, PyAny>) -> PyResult<Option<Scala
     number(&item)
 }
 
-/// The value of an object that is a number by its methods alone, such as `Decimal` and `Fraction`: of `__float__`, else of
-/// `__index__`, else of `__complex__`.
+/// The value of a number that is not a subclass of Python's, such as `Decimal` and `Fraction`: by `__float__`, else by
+/// `__index__`, else by `__complex__`.
 pub(crate) fn number_by_methods(object: &Bound<'_, PyAny>) -> Option<Scalar> {
     let class = object.get_type();
     let has = |method: &str| class.hasattr(method).unwrap_or(false);
@@ -328,7 +328,7 @@ pub(crate) fn number_by_methods(object: &Bound<'_, PyAny>) -> Option<Scalar> {
 
 /// Arrays of one shape stacked along as many leading axes as the lists had.
 fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<Array> {
-    // Rows may be given as arrays beside rows of numbers, which are 0-d arrays one by one.
+    // Array rows may be mixed with rows of numbers, whose elements are 0-d arrays; flattened pieces can be concatenated.
     let rows = arrays
         .iter()
         .map(|array| ops::reshape(array, &[-1]))
@@ -356,7 +356,7 @@ pub(crate) fn to_number(py: Python<'_>, value: Scalar) -> PyResult<Py<PyAny>> {
     })
 }
 
-/// More empty lists than anybody wants.
+/// Limit on the number of empty lists that `tolist` creates.
 const MAX_EMPTY_LISTS: usize = 1 << 24;
 
 /// The elements as nested lists; a 0-d array as a number.
@@ -367,7 +367,7 @@ pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
             array.ndim()
         )));
     }
-    // Without elements memory does not bound how many lists there are.
+    // The lists of an array without elements are not bounded by its memory.
     let lists = array.shape().iter().take_while(|&&n| n > 0).try_fold(1usize, |all, &n| all.checked_mul(n));
     if array.size() == 0 && lists.is_none_or(|lists| lists > MAX_EMPTY_LISTS) {
         return Err(PyValueError::new_err(format!(
@@ -381,27 +381,27 @@ pub(crate) fn to_list(py: Python<'_>, array: &Array) -> PyResult<Py<PyAny>> {
         Some(format) if dense.size() >= MIN_FOR_VIEW && dense.ndim() <= MAX_VIEW_AXES => {
             to_list_by_view(py, &dense, format)
         }
-        Some(_) | None => nest(py, dense_bytes(&dense), dense.shape(), dtype, dtype.size()),
+        Some(_) | None => nested_lists(py, dense_bytes(&dense), dense.shape(), dtype, dtype.size()),
     }
 }
 
-/// Fewer numbers are made one by one before a `memoryview` is there.
+/// Below this number of elements, creating each number is faster than creating a `memoryview`.
 const MIN_FOR_VIEW: usize = 64;
 
-/// Axes that a `memoryview` may have.
+/// The maximum number of axes of a `memoryview`.
 const MAX_VIEW_AXES: usize = 64;
 
-/// The format of elements that a `memoryview` reads as the numbers that lists have here.
+/// The struct format of a dtype if a `memoryview` converts its elements to the same numbers as `tolist`.
 fn viewed_format(dtype: DType) -> Option<&'static str> {
-    let is_read =
+    let is_convertible =
         dtype == DType::Bool || dtype.is_integer() || matches!(dtype, DType::Float32 | DType::Float64);
-    struct_format(dtype).filter(|_| is_read)?.to_str().ok()
+    struct_format(dtype).filter(|_| is_convertible)?.to_str().ok()
 }
 
-/// Python's own loop over a view makes lists of what it has; from outside the interpreter each number takes calls.
+/// Convert with `memoryview.tolist`, whose loop runs inside the interpreter; from outside, each number costs C API calls.
 fn to_list_by_view(py: Python<'_>, dense: &Array, format: &str) -> PyResult<Py<PyAny>> {
     let bytes = dense_bytes(dense);
-    // SAFETY: the bytes are there until the views are released, before this returns.
+    // SAFETY: the bytes outlive the views, which are released before this function returns.
     let view = unsafe {
         let start = bytes.as_ptr().cast_mut().cast();
         Bound::from_owned_ptr_or_err(
@@ -415,14 +415,20 @@ fn to_list_by_view(py: Python<'_>, dense: &Array, format: &str) -> PyResult<Py<P
         view.call_method1(intern!(py, "cast"), (format, dense.shape().to_vec()))
     }?;
     let list = elements.call_method0(intern!(py, "tolist"));
-    // Whoever found them meanwhile, as the collector of cycles lets finalisers do, has nothing of them.
+    // Release explicitly: code run by the cyclic garbage collector may hold references to the views.
     for view in [elements, view] {
         view.call_method0(intern!(py, "release"))?;
     }
     list.map(Bound::unbind)
 }
 
-fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize) -> PyResult<Py<PyAny>> {
+fn nested_lists(
+    py: Python<'_>,
+    bytes: &[u8],
+    shape: &[usize],
+    dtype: DType,
+    size: usize,
+) -> PyResult<Py<PyAny>> {
     let Some((&length, rest)) = shape.split_first() else {
         return to_number(py, Scalar::from_bytes(dtype, bytes));
     };
@@ -431,12 +437,12 @@ fn nest(py: Python<'_>, bytes: &[u8], shape: &[usize], dtype: DType, size: usize
         return row(py, bytes, dtype, size);
     }
     let items = (0..length)
-        .map(|i| nest(py, &bytes[i * step..(i + 1) * step], rest, dtype, size))
+        .map(|i| nested_lists(py, &bytes[i * step..(i + 1) * step], rest, dtype, size))
         .collect::<PyResult<Vec<_>>>()?;
     Ok(PyList::new(py, items)?.into_any().unbind())
 }
 
-/// Elements side by side as a list of numbers.
+/// Contiguous elements as a list of numbers.
 fn row(py: Python<'_>, bytes: &[u8], dtype: DType, size: usize) -> PyResult<Py<PyAny>> {
     let elements = bytes.chunks_exact(size);
     let list = match dtype {
@@ -458,14 +464,14 @@ fn row(py: Python<'_>, bytes: &[u8], dtype: DType, size: usize) -> PyResult<Py<P
     Ok(list?.into_any().unbind())
 }
 
-/// Is it one of Python's own numbers?
+/// Whether it is one of Python's own numbers.
 pub(crate) fn is_number(object: &Bound<'_, PyAny>) -> bool {
     object.is_instance_of::<PyFloat>()
         || object.is_instance_of::<PyInt>()
         || object.is_instance_of::<PyComplex>()
 }
 
-/// Can [`array`] be tried on this object? (A sequence may still be ragged.)
+/// Whether [`array`] accepts this type of object. (A sequence may still be ragged.)
 pub(crate) fn is_array_like(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     if object.is_instance_of::<PyArray>()
         || is_number(object)
@@ -477,16 +483,16 @@ pub(crate) fn is_array_like(object: &Bound<'_, PyAny>) -> PyResult<bool> {
     shared(object, Copying::IfNeeded).map(|array| array.is_some())
 }
 
-/// A new array with the value of `object`: what `array(val, dtype)` does. Never shares memory.
+/// A new array with the value of `object`, as `array(val, dtype)` creates it. Never shares memory.
 pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
-    let made = match shared_by_others(object)? {
+    let converted = match shared_by_others(object)? {
         Some(array) => match dtype {
             Some(dtype) => Some(ops::astype(&array, dtype).or_raise()?),
             None => Some(array),
         },
         None => from_object(object, dtype)?,
     };
-    match made {
+    match converted {
         Some(array) => Ok(array),
         None => Err(to_exception(umber_core::types::error!(
             Type("array"),
@@ -496,25 +502,27 @@ pub(crate) fn array(object: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult
     }
 }
 
-/// As [`array`], where a number type takes its width from arrays, and from integers that int32 does not hold.
+/// As [`array`], for a Python number type as dtype: its width is that of an array source, or of integers that do not fit int32.
 pub(crate) fn array_of(object: &Bound<'_, PyAny>, dtype: Option<DtypeArg>) -> PyResult<Array> {
     let Some(DtypeArg::Number(kind)) = dtype else {
-        return array(object, dtype.map(DtypeArg::alone));
+        return array(object, dtype.map(DtypeArg::default_dtype));
     };
     let dtype = DtypeArg::Number(kind);
-    let own = array(object, None)?;
+    let converted = array(object, None)?;
     let is_sequence = object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>();
     if !(is_number(object) || is_sequence) || is_of_arrays(object) {
-        return ops::astype(&own, dtype.beside(own.dtype())).or_raise();
+        return ops::astype(&converted, dtype.dtype_for(converted.dtype())).or_raise();
     }
     match kind {
-        NumberType::Int if own.dtype().is_integer() => Ok(own),
-        // Converted from the numbers, which may be more exact than an array of the default width.
-        NumberType::Int | NumberType::Float | NumberType::Complex => array(object, Some(dtype.alone())),
+        NumberType::Int if converted.dtype().is_integer() => Ok(converted),
+        // Converted from the numbers, which may be more precise than an array of the default width.
+        NumberType::Int | NumberType::Float | NumberType::Complex => {
+            array(object, Some(dtype.default_dtype()))
+        }
     }
 }
 
-/// A copy of memory that is not an array of ours.
+/// A copy of the memory that an object other than an array of umber exports.
 fn shared_by_others(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if object.is_instance_of::<PyArray>() { Ok(None) } else { shared(object, Copying::Always) }
 }
@@ -522,5 +530,5 @@ fn shared_by_others(object: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
 /// The bytes of a dense evaluated array.
 pub(crate) fn dense_bytes(dense: &Array) -> &[u8] {
     let storage = dense.storage().expect("evaluated by the caller");
-    storage.host().and_then(|host| host.dense_bytes(dense.dtype())).expect("dense by the caller")
+    storage.host().and_then(|host| host.dense_bytes(dense.dtype())).expect("made dense by the caller")
 }

@@ -1,6 +1,6 @@
 //! `Dtype`, and the objects that are accepted as one.
 //!
-//! One subject: dtypes and what names them; a third of the lines document NumPy's attributes.
+//! One subject: dtypes and the objects that name them; a third of the lines are documentation of NumPy's attributes.
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::{PyAttributeError, PyTypeError};
@@ -49,7 +49,7 @@ impl PyDtype {
     /// Return the dtype with a name.
     #[new]
     fn new(name: DtypeArg) -> PyDtype {
-        PyDtype(name.alone())
+        PyDtype(name.default_dtype())
     }
 
     /// Number of bytes of one element.
@@ -314,7 +314,7 @@ impl PyDtype {
         self.__numpy_dtype__(py)?.call_method1("newbyteorder", (new_order,))
     }
 
-    /// Name with the module of the class, which is MLX's for programs that use MLX's names.
+    /// The name, qualified by the module of the class, which is MLX's under `umber.mlx`.
     fn __repr__(slf: &Bound<'_, Self>) -> PyResult<String> {
         Ok(format!("{}.{}", slf.get_type().module()?, slf.get().0.name()))
     }
@@ -326,7 +326,7 @@ impl PyDtype {
     /// Equal to every object that names the same dtype where a dtype is accepted; unequal to all others.
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, op: CompareOp) -> Py<PyAny> {
         let py = other.py();
-        let same = matches!(named(other), Some(Ok(dtype)) if dtype.alone() == self.0);
+        let same = matches!(named(other), Some(Ok(dtype)) if dtype.default_dtype() == self.0);
         match op {
             CompareOp::Eq => PyBool::new(py, same).to_owned().into_any().unbind(),
             CompareOp::Ne => PyBool::new(py, !same).to_owned().into_any().unbind(),
@@ -377,7 +377,7 @@ pub(crate) fn is_of_ml_dtypes(dtype: DType) -> bool {
     dtype == DType::BFloat16 || dtype.is_float8()
 }
 
-/// NumPy's letter for a kind of number.
+/// NumPy's kind character.
 fn letter(kind: Kind) -> &'static str {
     match kind {
         Kind::Bool => "b",
@@ -388,7 +388,7 @@ fn letter(kind: Kind) -> &'static str {
     }
 }
 
-/// The dtype of a NumPy code: a letter and a number of bytes, such as `f8`.
+/// The dtype of a NumPy code: a kind character and the item size, such as `f8`.
 fn of_code(code: &str) -> Option<DType> {
     let is_named = |dtype: &DType| format!("{}{}", letter(dtype.kind()), dtype.size()) == code;
     DType::ALL.into_iter().filter(|&dtype| !is_of_ml_dtypes(dtype)).find(is_named)
@@ -407,19 +407,19 @@ fn named(object: &Bound<'_, PyAny>) -> Option<Result<DtypeArg, String>> {
     }
     let py = object.py();
     if let Ok(class) = object.cast::<PyType>() {
-        let own = |one: &Bound<'_, PyType>| class.is(one);
-        let named = if own(&py.get_type::<PyBool>()) {
+        let is = |other: &Bound<'_, PyType>| class.is(other);
+        let dtype = if is(&py.get_type::<PyBool>()) {
             DtypeArg::Exact(DType::Bool)
-        } else if own(&py.get_type::<PyInt>()) {
+        } else if is(&py.get_type::<PyInt>()) {
             DtypeArg::Number(NumberType::Int)
-        } else if own(&py.get_type::<PyFloat>()) {
+        } else if is(&py.get_type::<PyFloat>()) {
             DtypeArg::Number(NumberType::Float)
-        } else if own(&py.get_type::<PyComplex>()) {
+        } else if is(&py.get_type::<PyComplex>()) {
             DtypeArg::Number(NumberType::Complex)
         } else {
             return if is_of_numpy(class) { Some(known(class.name().ok()?.to_string())) } else { None };
         };
-        return Some(Ok(named));
+        return Some(Ok(dtype));
     }
     // Among NumPy objects, only dtypes have a name.
     if !is_of_numpy(&object.get_type()) {
@@ -435,7 +435,7 @@ fn is_of_numpy(class: &Bound<'_, PyType>) -> bool {
     package == "numpy" || package == "ml_dtypes"
 }
 
-/// A Python number type, which stands for a kind of dtype and leaves the width open.
+/// A Python number type, which selects a kind of dtype and leaves the width open.
 #[derive(Clone, Copy)]
 pub(crate) enum NumberType {
     /// `int`.
@@ -456,7 +456,7 @@ pub(crate) enum DtypeArg {
 }
 
 impl NumberType {
-    /// The dtype of numbers of this type without an array operand.
+    /// A zero of this type, which stands for it in dtype promotion.
     fn scalar(self) -> Scalar {
         match self {
             NumberType::Int => Scalar::Int(0),
@@ -465,9 +465,9 @@ impl NumberType {
         }
     }
 
-    /// The dtype for elements of `source`: `source` itself where it is of this kind, else the default width, or 64 bits a
-    /// number where the default would lose values that `source` can hold.
-    fn beside(self, source: DType) -> DType {
+    /// The dtype to convert elements of `source` to: `source` itself if it is of this kind, else the default width, or the 64-bit
+    /// width if `source` has values that the default width cannot represent.
+    fn dtype_for(self, source: DType) -> DType {
         let fits_float32 = source.size() <= 2 || source == DType::Float32 || source == DType::Complex64;
         match (self, source.kind()) {
             (NumberType::Int, Kind::Signed)
@@ -477,10 +477,10 @@ impl NumberType {
             {
                 source
             }
-            // No signed integer holds them all.
+            // No signed integer dtype holds all values of uint64.
             (NumberType::Int, Kind::Unsigned) if source == DType::UInt64 => source,
             (NumberType::Int, Kind::Bool | Kind::Unsigned) if source.size() <= 2 => DType::Int32,
-            // The largest number of half precision is 65504.
+            // The largest finite float16 is 65504.
             (NumberType::Int, Kind::Float) if source == DType::Float16 => DType::Int32,
             (NumberType::Int, _) => DType::Int64,
             (NumberType::Float, Kind::Complex) => source.real(),
@@ -491,7 +491,7 @@ impl NumberType {
         }
     }
 
-    /// The dtype of this kind whose real numbers are as wide as those of `source`; `None` if there is none.
+    /// The dtype of this kind whose real components are as wide as those of `source`; `None` if there is none.
     fn viewing(self, source: DType) -> Option<DType> {
         let width = source.real().size();
         match self {
@@ -527,8 +527,8 @@ impl NumberType {
 }
 
 impl DtypeArg {
-    /// The dtype where there is no array to take a width from: int32, float32 or complex64 for Python's number types.
-    pub(crate) fn alone(self) -> DType {
+    /// The dtype without a source array: int32, float32 or complex64 for Python's number types.
+    pub(crate) fn default_dtype(self) -> DType {
         match self {
             DtypeArg::Exact(dtype) => dtype,
             DtypeArg::Number(number) => number.scalar().default_dtype(),
@@ -537,25 +537,25 @@ impl DtypeArg {
 
     /// The dtype that elements of `source` are converted to.
     ///
-    /// Python's number types keep the width of a source of their kind, and otherwise take one that holds all values
-    /// of the source, as far as there is one.
-    pub(crate) fn beside(self, source: DType) -> DType {
+    /// Python's number types keep the width of a source of their kind, and otherwise take a width that holds all values of the
+    /// source, if there is one.
+    pub(crate) fn dtype_for(self, source: DType) -> DType {
         match self {
             DtypeArg::Exact(dtype) => dtype,
-            DtypeArg::Number(number) => number.beside(source),
+            DtypeArg::Number(number) => number.dtype_for(source),
         }
     }
 
-    /// The dtype that elements of `source` are summed or multiplied in: [`DtypeArg::beside`], but a number type leaves
-    /// sums of small integers the width that they have without it.
+    /// The dtype in which elements of `source` are summed or multiplied: as [`DtypeArg::dtype_for`], but sums of small integers
+    /// as a number type have the same width as without a dtype argument.
     pub(crate) fn summing(self, source: DType) -> DType {
         match self {
             DtypeArg::Exact(dtype) => dtype,
-            DtypeArg::Number(number) => number.beside(source).sum_dtype(),
+            DtypeArg::Number(number) => number.dtype_for(source).sum_dtype(),
         }
     }
 
-    /// The dtype that the bytes of `source` are read as: a number type keeps the width of the real numbers.
+    /// The dtype as which `view` reinterprets the bytes of `source`: a number type keeps the width of the real components.
     pub(crate) fn viewing(self, source: DType) -> PyResult<DType> {
         match self {
             DtypeArg::Exact(dtype) => Ok(dtype),
@@ -568,7 +568,7 @@ impl DtypeArg {
         }
     }
 
-    /// The value that stands for one of Python's number types where dtypes are promoted; `None` for a dtype.
+    /// The weakly typed value that stands for a Python number type in dtype promotion; `None` for a dtype.
     pub(crate) fn weak(self) -> Option<Scalar> {
         match self {
             DtypeArg::Exact(_) => None,
@@ -598,14 +598,14 @@ impl<'a, 'py> FromPyObject<'a, 'py> for DtypeArg {
     }
 }
 
-/// The dtype of an optional argument where there is no array to take a width from.
+/// The dtype of an optional argument without a source array.
 pub(crate) fn or(dtype: Option<DtypeArg>, default: DType) -> DType {
-    dtype.map_or(default, DtypeArg::alone)
+    dtype.map_or(default, DtypeArg::default_dtype)
 }
 
 /// The dtype of an optional argument for elements of `source`.
-pub(crate) fn beside(dtype: Option<DtypeArg>, source: DType) -> Option<DType> {
-    dtype.map(|dtype| dtype.beside(source))
+pub(crate) fn dtype_for(dtype: Option<DtypeArg>, source: DType) -> Option<DType> {
+    dtype.map(|dtype| dtype.dtype_for(source))
 }
 
 /// The dtype of an optional argument for sums and products of elements of `source`.
@@ -618,6 +618,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     for dtype in DType::ALL {
         module.add(constant_name(dtype), PyDtype(dtype))?;
     }
-    // The array API standard's name, but not in `__all__`: `from umber.core import *` leaves Python's own alone.
+    // The array API standard's name, but not in `__all__`: `from umber.core import *` must not shadow Python's `bool`.
     module.setattr(DType::Bool.name(), PyDtype(DType::Bool))
 }

@@ -1,4 +1,4 @@
-//! The only place that knows Python's exceptions and the global interpreter lock.
+//! The only module that handles Python's exceptions and the global interpreter lock (GIL).
 
 use std::sync::{Arc, LazyLock};
 use umber_core::types::ErrorKind;
@@ -17,8 +17,8 @@ use umber_core::{Array, Error, Result, Scalar, eager};
 use crate::environment::is_eager;
 use crate::error_text::NAMES_ITS_FUNCTION;
 
-/// The exception classes of `umber.core` that Python does not have. Each derives from all that programs catch for the
-/// fault, be they written for Python's habits or for MLX.
+/// The exception classes that `umber.core` adds to Python's. Each derives from every class that programs catch for the error,
+/// whether they follow Python's conventions or MLX's.
 #[derive(Clone, Copy)]
 enum Class {
     Argument,
@@ -32,54 +32,54 @@ enum Class {
     Format,
 }
 
-/// A class as it is made.
+/// Definition of an exception class.
 struct Definition {
     name: &'static str,
     doc: &'static str,
-    /// Of the classes before it in the table.
-    own: &'static [Class],
-    python: fn(Python<'_>) -> Vec<Bound<'_, PyType>>,
+    /// Bases among the preceding classes of the table.
+    umber_bases: &'static [Class],
+    python_bases: fn(Python<'_>) -> Vec<Bound<'_, PyType>>,
 }
 
-/// In the order of [`Class`].
+/// Indexed by [`Class`].
 static DEFINITIONS: [Definition; 9] = [
     Definition {
         name: "ArgumentError",
-        doc: "An argument has a type that the function does not take.",
-        own: &[],
-        python: |py| {
+        doc: "An argument has a type that the function does not accept.",
+        umber_bases: &[],
+        python_bases: |py| {
             vec![py.get_type::<PyTypeError>(), py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()]
         },
     },
     Definition {
         name: "DTypeError",
         doc: "An operation is not defined for a dtype.",
-        own: &[Class::Argument],
-        python: |_| Vec::new(),
+        umber_bases: &[Class::Argument],
+        python_bases: |_| Vec::new(),
     },
     Definition {
         name: "ArrayIndexError",
-        doc: "An index lies outside its axis, or is none.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyIndexError>(), py.get_type::<PyValueError>()],
+        doc: "An index is out of bounds, or is not a valid index.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyIndexError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "AxisError",
-        doc: "An axis lies outside the dimensions of an array.",
-        own: &[Class::Index],
-        python: |_| Vec::new(),
+        doc: "An axis is out of bounds for the number of dimensions of an array.",
+        umber_bases: &[Class::Index],
+        python_bases: |_| Vec::new(),
     },
     Definition {
         name: "CopyError",
-        doc: "Memory cannot be shared as asked: a copy is needed and was forbidden, or the like.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyBufferError>(), py.get_type::<PyValueError>()],
+        doc: "Memory cannot be shared as requested, for example because a copy is needed but not allowed.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyBufferError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "RangeError",
-        doc: "A number or a size lies beyond what can hold it.",
-        own: &[],
-        python: |py| {
+        doc: "A number or size exceeds the range of the type that stores it.",
+        umber_bases: &[],
+        python_bases: |py| {
             vec![
                 py.get_type::<PyOverflowError>(),
                 py.get_type::<PyValueError>(),
@@ -90,20 +90,20 @@ static DEFINITIONS: [Definition; 9] = [
     Definition {
         name: "FileError",
         doc: "A file cannot be read or written.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyOSError>(), py.get_type::<PyRuntimeError>()],
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyOSError>(), py.get_type::<PyRuntimeError>()],
     },
     Definition {
         name: "FileMissingError",
-        doc: "There is no file of that name.",
-        own: &[Class::File],
-        python: |py| vec![py.get_type::<PyFileNotFoundError>(), py.get_type::<PyValueError>()],
+        doc: "A file does not exist.",
+        umber_bases: &[Class::File],
+        python_bases: |py| vec![py.get_type::<PyFileNotFoundError>(), py.get_type::<PyValueError>()],
     },
     Definition {
         name: "FormatError",
-        doc: "A file is damaged, in no known format, or holds or is to hold what its format has no place for.",
-        own: &[],
-        python: |py| vec![py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()],
+        doc: "A file is damaged or has an unknown format, or its format cannot represent the data.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()],
     },
 ];
 
@@ -111,21 +111,22 @@ static CLASSES: PyOnceLock<Vec<Py<PyType>>> = PyOnceLock::new();
 
 fn classes(py: Python<'_>) -> PyResult<&Vec<Py<PyType>>> {
     CLASSES.get_or_try_init(py, || {
-        let mut made: Vec<Py<PyType>> = Vec::with_capacity(DEFINITIONS.len());
+        let mut created: Vec<Py<PyType>> = Vec::with_capacity(DEFINITIONS.len());
         for definition in &DEFINITIONS {
-            let own = definition.own.iter().map(|&class| made[class as usize].bind(py).clone());
-            let bases: Vec<_> = own.chain((definition.python)(py)).collect();
+            let umber_bases =
+                definition.umber_bases.iter().map(|&class| created[class as usize].bind(py).clone());
+            let bases: Vec<_> = umber_bases.chain((definition.python_bases)(py)).collect();
             let body = PyDict::new(py);
             body.set_item("__module__", "umber.core")?;
             body.set_item("__doc__", definition.doc)?;
             let class = py.get_type::<PyType>().call1((definition.name, PyTuple::new(py, bases)?, body))?;
-            made.push(class.cast_into::<PyType>()?.unbind());
+            created.push(class.cast_into::<PyType>()?.unbind());
         }
-        Ok(made)
+        Ok(created)
     })
 }
 
-/// An exception of one of our classes.
+/// An exception of one of umber's classes.
 fn of(py: Python<'_>, class: Class, message: String) -> PyErr {
     match classes(py) {
         Ok(classes) => PyErr::from_type(classes[class as usize].bind(py).clone(), message),
@@ -133,9 +134,9 @@ fn of(py: Python<'_>, class: Class, message: String) -> PyErr {
     }
 }
 
-/// Is it one of the exception classes of `umber.core`?
+/// Whether it is one of the exception classes of `umber.core`.
 pub(crate) fn is_own_class(py: Python<'_>, class: &Bound<'_, PyType>) -> bool {
-    CLASSES.get(py).is_some_and(|classes| classes.iter().any(|own| class.is(own)))
+    CLASSES.get(py).is_some_and(|classes| classes.iter().any(|other| class.is(other)))
 }
 
 /// Put the exception classes into the module.
@@ -147,7 +148,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     Ok(())
 }
 
-/// Do the texts of errors name the user's line?
+/// Whether error messages name the user's source line.
 fn names_lines() -> bool {
     static NAMED: LazyLock<bool> =
         LazyLock::new(|| std::env::var_os("UMBER_TRACEBACK").is_some_and(|value| value == "1"));
@@ -156,8 +157,8 @@ fn names_lines() -> bool {
 
 /// The exception an error becomes.
 pub(crate) fn to_exception(error: Error) -> PyErr {
-    // What the user asked for a value is found by the line that asked. An operation that failed eagerly has no node that
-    // knows its line: it is the line that is running.
+    // An error about a missing value names the line that requested the value. An operation that failed eagerly has no node with
+    // a recorded line: the current line is the one that called it.
     let error = match error.kind() {
         ErrorKind::NoValue => match origin() {
             Some(line) => error.with_note(format!("\nasked for at {line}")),
@@ -181,14 +182,14 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             ErrorKind::Axis => of(py, Class::Axis, text),
             ErrorKind::Buffer => of(py, Class::Copy, text),
             ErrorKind::Overflow => of(py, Class::Range, text),
-            // Kinds that are added later are failures of a run until they are given a class here.
+            // New kinds raise RuntimeError until they are mapped to a class here.
             _ => PyRuntimeError::new_err(text),
         };
         if error.is_deferred() { crate::error_text::mark_final(py, exception) } else { exception }
     })
 }
 
-/// Functions of files, in which a bad value is of the file or of its format.
+/// Functions on files, whose ValueErrors are about the contents or the format of the file.
 const OF_FILES: [&str; 9] = [
     "load",
     "save",
@@ -201,8 +202,8 @@ const OF_FILES: [&str; 9] = [
     "import_function",
 ];
 
-/// An exception of one of Python's classes, raised by the function `name`, as the class of ours that derives from it and
-/// from what else programs catch; any other as it is.
+/// Convert an exception of one of Python's classes, raised by the function `name`, to the class of umber that derives from it;
+/// other exceptions are returned unchanged.
 pub(crate) fn as_ours(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
     let class = error.get_type(py);
     let class = if class.is(py.get_type::<PyTypeError>()) {
@@ -224,31 +225,31 @@ pub(crate) fn as_ours(py: Python<'_>, error: PyErr, name: &str) -> PyErr {
     if error.traceback(py).is_some() || value.hasattr(NAMES_ITS_FUNCTION).unwrap_or(true) {
         return error;
     }
-    let made = || {
-        let words = value.getattr("args")?.cast_into::<PyTuple>()?;
-        let made = classes(py)?[class as usize].bind(py).call1(words)?;
-        for (name, own) in value.getattr("__dict__")?.cast_into::<PyDict>()? {
-            made.setattr(name.cast_into::<PyString>()?, own)?;
+    let convert = || {
+        let args = value.getattr("args")?.cast_into::<PyTuple>()?;
+        let converted = classes(py)?[class as usize].bind(py).call1(args)?;
+        for (name, attribute) in value.getattr("__dict__")?.cast_into::<PyDict>()? {
+            converted.setattr(name.cast_into::<PyString>()?, attribute)?;
         }
-        made.setattr("__cause__", value.getattr("__cause__")?)?;
-        Ok::<_, PyErr>(made)
+        converted.setattr("__cause__", value.getattr("__cause__")?)?;
+        Ok::<_, PyErr>(converted)
     };
-    match made() {
-        Ok(made) => PyErr::from_value(made),
+    match convert() {
+        Ok(converted) => PyErr::from_value(converted),
         Err(_) => error,
     }
 }
 
-/// An exception on its way through Rust code that was called from Python and called Python: [`to_exception`] takes
-/// it up again.
+/// Pass a Python exception through Rust code that was called from Python: it stays set in the interpreter, and
+/// [`to_exception`] takes it from there.
 pub(crate) fn carry(py: Python<'_>, exception: PyErr) -> Error {
     exception.restore(py);
     Error::interrupted()
 }
 
-/// A result whose error is Python's.
+/// Conversion of a result's error to a Python exception.
 pub(crate) trait OrRaise<T> {
-    /// Raise the error as its exception.
+    /// Convert the error to its exception.
     fn or_raise(self) -> PyResult<T>;
 }
 
@@ -259,23 +260,23 @@ impl<T> OrRaise<T> for Result<T> {
     }
 }
 
-/// Run what may compute or block with the interpreter lock released.
+/// Run `body`, which may compute or block, with the GIL released.
 pub(crate) fn enter<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> Result<T>) -> PyResult<T> {
     py.detach(body).or_raise()
 }
 
-/// Evaluate an array with the interpreter lock released, unless it is evaluated.
+/// Evaluate an array with the GIL released, unless it is already evaluated.
 pub(crate) fn evaluate(py: Python<'_>, array: &Array) -> PyResult<()> {
     if array.is_on_host() { Ok(()) } else { enter(py, || array.eval()) }
 }
 
-/// The one element of an array.
+/// The only element of an array.
 pub(crate) fn item(py: Python<'_>, array: &Array) -> PyResult<Scalar> {
     if array.is_on_host() { array.item().or_raise() } else { enter(py, || array.item()) }
 }
 
-/// Warn where the value of an array that a derivative is being taken of leaves for Python or NumPy: nothing that is
-/// made of the value there takes part in the derivative.
+/// Warn when the value of a traced array is read by Python or NumPy: results computed from it outside umber are constants to
+/// the derivative.
 pub(crate) fn warn_if_traced(py: Python<'_>, array: &Array) -> PyResult<()> {
     if !array.is_traced() {
         return Ok(());
@@ -286,7 +287,7 @@ pub(crate) fn warn_if_traced(py: Python<'_>, array: &Array) -> PyResult<()> {
     PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), text, 1)
 }
 
-/// Has Ctrl-C been pressed? Asked between nodes while the lock is released.
+/// Whether Ctrl-C was pressed. Called between nodes of an evaluation, while the GIL is released.
 fn interrupted() -> bool {
     Python::try_attach(|py| match py.check_signals() {
         Ok(()) => false,
@@ -298,7 +299,7 @@ fn interrupted() -> bool {
     .unwrap_or(false)
 }
 
-/// The innermost line of the program outside umber's own package, as `file:line`.
+/// The source line of the innermost frame outside umber's own package, as `file:line`.
 fn origin() -> Option<Arc<str>> {
     Python::try_attach(|py| {
         let mut frame = py.import("sys").ok()?.call_method1("_getframe", (0,)).ok()?;
@@ -309,7 +310,7 @@ fn origin() -> Option<Arc<str>> {
             let next = frame.getattr("f_back").ok()?;
             let is_ours = ["/umber/array_api/", "/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
                 .iter()
-                .any(|own| file.contains(own));
+                .any(|path| file.contains(path));
             if !is_ours || next.is_none() {
                 return Some(Arc::from(format!("{file}:{line}")));
             }
@@ -319,7 +320,7 @@ fn origin() -> Option<Arc<str>> {
     .flatten()
 }
 
-/// Python: what it tells the core.
+/// The core's interface to the Python interpreter.
 struct Interpreter;
 
 impl Frontend for Interpreter {
@@ -328,7 +329,7 @@ impl Frontend for Interpreter {
     }
 
     fn run_unlocked(&self, work: &mut (dyn FnMut() + Send)) {
-        // Of a thread that Python does not know there is no lock to release.
+        // A thread without a Python thread state does not hold the GIL.
         Python::try_attach(|py| py.detach(&mut *work)).unwrap_or_else(&mut *work);
     }
 

@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 /// Values of `UMBER_MAX_CPU_ISA`, as `umber-kernels` reads it.
 const LEVELS: [&str; 4] = ["scalar", "avx2", "avx512", "amx"];
 
-/// Apply settings of the whole process, and warn about values that are ignored and about names that are deprecated.
+/// Apply process-wide settings, and warn about values that are ignored and names that are deprecated.
 pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     for name in ["UMBER_MAX_CPU_ISA", "UMBER_CPU"] {
         if let Some(level) = text(name)
@@ -27,10 +27,10 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     {
         warn(py, "UMBER_NUM_THREADS", &count, "a number of threads, 1 or more")?;
     }
-    if let Some(answer) = text("UMBER_EAGER")
-        && !["0", "1"].contains(&&*answer)
+    if let Some(value) = text("UMBER_EAGER")
+        && !["0", "1"].contains(&&*value)
     {
-        warn(py, "UMBER_EAGER", &answer, "0 or 1")?;
+        warn(py, "UMBER_EAGER", &value, "0 or 1")?;
     }
     if let Err(error) = umber_simulated::register_from_environment() {
         let text = CString::new(error.to_string())?;
@@ -39,9 +39,9 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// Do small operations on evaluated arrays run eagerly?
+/// Whether small operations on evaluated arrays run eagerly.
 pub(crate) fn is_eager() -> bool {
-    text("UMBER_EAGER").is_none_or(|answer| answer != "0")
+    text("UMBER_EAGER").is_none_or(|value| value != "0")
 }
 
 /// The value of a variable; an empty one counts as unset.

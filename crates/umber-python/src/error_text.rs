@@ -1,8 +1,8 @@
-//! The texts of exceptions, on their way out of a function: `[op] rule that was broken, offending values`.
+//! Rewriting of exception messages when they leave a function: `[op] rule that was broken, offending values`.
 //!
-//! Three kinds of text come along. The framework's own begin with `[op]`, perhaps the name of another function that
-//! this one is made of. What PyO3 says of a call (too many arguments, none of that name) begins with the function's
-//! name. And what is said of an argument, by Python's conversions or ours, has a note with the argument's name.
+//! There are three kinds of message. umber's own begin with `[op]`, possibly the name of another function that this one calls.
+//! PyO3's messages about a call (too many arguments, unknown keyword) begin with the function's name. Messages about one
+//! argument, by Python's conversions or umber's, carry a note with the argument's name.
 
 use std::borrow::Cow;
 
@@ -16,21 +16,21 @@ use pyo3::types::{PyDict, PyInt, PyList, PyString, PyTuple};
 
 use crate::enter::{as_ours, is_own_class};
 
-/// How PyO3 begins the note that it adds to what is said of an argument.
+/// The prefix of the note that PyO3 adds to an exception about an argument.
 const NOTE: &str = "while processing '";
 
-/// An attribute of exceptions whose text names its function: a function around that one leaves it as it is.
+/// An attribute of exceptions whose message already names its function: calling functions leave the message unchanged.
 pub(crate) const NAMES_ITS_FUNCTION: &str = "_names_its_function";
 
-/// What is said about a function where a call of it fails.
+/// The description of a function in messages about failed calls.
 pub(crate) struct FunctionInfo {
     name: String,
-    /// The parameters as Python writes them, without parentheses.
+    /// The parameter list in Python's syntax, without parentheses.
     parameters: String,
 }
 
 impl FunctionInfo {
-    /// From the name and the documentation that begins with the signature.
+    /// Create from the name and the docstring, which begins with the signature.
     pub(crate) fn new(name: String, doc: &str) -> FunctionInfo {
         let signature = doc.split_once("\n--\n").map_or("()", |(line, _)| line.trim_start_matches(&*name));
         let inner = signature.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')).unwrap_or_default();
@@ -40,10 +40,10 @@ impl FunctionInfo {
         FunctionInfo { name, parameters }
     }
 
-    /// The place of a parameter among the positional ones.
-    fn place_of(&self, wanted: &str) -> Option<usize> {
+    /// The index of a parameter among the positional ones.
+    fn position_of(&self, parameter_name: &str) -> Option<usize> {
         let mut depth = 0i32;
-        let mut place = 0;
+        let mut position = 0;
         let splits = |c: char| {
             depth += i32::from("([{".contains(c)) - i32::from(")]}".contains(c));
             c == ',' && depth == 0
@@ -53,8 +53,8 @@ impl FunctionInfo {
             match name {
                 "/" => {}
                 _ if name.starts_with('*') => return None,
-                _ if name == wanted => return Some(place),
-                _ => place += 1,
+                _ if name == parameter_name => return Some(position),
+                _ => position += 1,
             }
         }
         None
@@ -67,22 +67,22 @@ type Listed<'py> = (Vec<Bound<'py, PyAny>>, Vec<(String, Bound<'py, PyAny>)>);
 /// The arguments of a call.
 pub(crate) struct CallArgs<'a> {
     positional: &'a [*mut PyObject],
-    /// A tuple, for arguments in an array.
+    /// The keyword names, a tuple or null, in the vectorcall convention.
     names: *mut PyObject,
-    /// What belongs to the names.
+    /// The values of the keyword arguments.
     values: &'a [*mut PyObject],
-    /// A tuple and a dict instead of all that.
+    /// A tuple and a dict (either may be null), instead of the fields above.
     packed: Option<(*mut PyObject, *mut PyObject)>,
 }
 
 impl CallArgs<'_> {
-    /// Arguments in an array: positional ones, then those with names.
+    /// Arguments in the vectorcall convention: an array of the positional ones, followed by the values of keywords.
     ///
     /// # Safety
-    /// As the interpreter passes them, which keeps them alive during the call.
+    /// The arguments are those that the interpreter passes to a vectorcall function; it keeps them alive during the call.
     pub(crate) unsafe fn fast(arguments: *const *mut PyObject, count: isize, names: *mut PyObject) -> Self {
         let count = count.max(0) as usize;
-        // SAFETY: `names` is nothing or a tuple; behind the positional arguments is one for each name.
+        // SAFETY: `names` is null or a tuple, and the array has one value for each name after the positional arguments.
         let all = unsafe {
             let named = if names.is_null() { 0 } else { ffi::PyTuple_Size(names).max(0) as usize };
             if count + named == 0 { &[] } else { std::slice::from_raw_parts(arguments, count + named) }
@@ -91,10 +91,10 @@ impl CallArgs<'_> {
         CallArgs { positional, names, values, packed: None }
     }
 
-    /// Arguments in a tuple and a dict, which may be missing.
+    /// Arguments in a tuple and a dict, each of which may be null.
     ///
     /// # Safety
-    /// As the interpreter passes them, which keeps them alive during the call.
+    /// The arguments are those that the interpreter passes to a `METH_VARARGS` function; it keeps them alive during the call.
     pub(crate) unsafe fn open(arguments: *mut PyObject, named: *mut PyObject) -> Self {
         CallArgs {
             positional: &[],
@@ -106,7 +106,7 @@ impl CallArgs<'_> {
 
     /// The arguments by position and by name.
     fn unpack<'py>(&self, py: Python<'py>) -> PyResult<Listed<'py>> {
-        // SAFETY: alive during the call, as `fast` and `open` ask for.
+        // SAFETY: the interpreter keeps the arguments alive during the call, as `fast` and `open` require.
         let live = |object: &*mut PyObject| unsafe { Bound::from_borrowed_ptr_or_opt(py, *object) };
         if let Some((arguments, named)) = &self.packed {
             let positional = match live(arguments) {
@@ -136,17 +136,17 @@ impl CallArgs<'_> {
         Ok((positional, named))
     }
 
-    /// The argument of a name.
+    /// The value of a parameter, passed by keyword or by position.
     fn find<'py>(&self, py: Python<'py>, info: &FunctionInfo, name: &str) -> Option<Bound<'py, PyAny>> {
         let (mut positional, named) = self.unpack(py).ok()?;
-        if let Some((_, value)) = named.into_iter().find(|(given, _)| given == name) {
+        if let Some((_, value)) = named.into_iter().find(|(keyword, _)| keyword == name) {
             return Some(value);
         }
-        let place = info.place_of(name)?;
-        (place < positional.len()).then(|| positional.swap_remove(place))
+        let position = info.position_of(name)?;
+        (position < positional.len()).then(|| positional.swap_remove(position))
     }
 
-    /// How many arguments there are, and which names.
+    /// The number of positional arguments and the names of the keywords, for a message.
     fn describe(&self, py: Python<'_>) -> String {
         let Ok((positional, named)) = self.unpack(py) else { return "other arguments".into() };
         let count = match positional.len() {
@@ -162,33 +162,33 @@ impl CallArgs<'_> {
     }
 }
 
-/// Rewrite the text of the exception that a call of the function has raised.
+/// Rewrite the message of the exception that a call of the function has raised.
 ///
-/// Exceptions that passed through a function written in Python are the user's and stay as they are, and so do those
-/// of an evaluation, which speak of operations recorded elsewhere.
+/// Exceptions that passed through a function written in Python are the user's and stay unchanged, and so do those of an
+/// evaluation, which are about operations recorded elsewhere.
 ///
 /// # Safety
-/// The interpreter's lock is held and an exception is set.
+/// The GIL is held and an exception is set.
 #[cold]
-pub(crate) unsafe fn rewrite_error(info: &FunctionInfo, given: CallArgs<'_>) {
-    // SAFETY: as asked for. A panic is no `Exception` and goes on as it is.
+pub(crate) unsafe fn rewrite_error(info: &FunctionInfo, args: CallArgs<'_>) {
+    // SAFETY: the caller holds the GIL. PyO3's exception for a panic is no subclass of `Exception` and is left unchanged.
     if unsafe { ffi::PyErr_ExceptionMatches(ffi::PyExc_Exception) } == 0 {
         return;
     }
-    // SAFETY: as asked for.
+    // SAFETY: the caller holds the GIL.
     let Some(error) = PyErr::take(unsafe { Python::assume_attached() }) else { return };
-    // PyO3 is told that the lock is held, or it would put off letting go of the exception, and so of what it refers to.
+    // `attach` tells PyO3 that the GIL is held; otherwise it would defer dropping the exception and the objects it refers to.
     Python::attach(|py| {
-        // Whatever fails on the way leaves the text as it was.
+        // If rewriting fails, the message stays unchanged.
         let error = as_ours(py, error, &info.name);
-        let _ = rewrite(py, &error, info, &given);
+        let _ = rewrite(py, &error, info, &args);
         error.restore(py);
     });
 }
 
-/// What `body` gives; an exception that it raises leaves as if it were a function of that name.
+/// Run `body` and rewrite its exception as that of a function called `name`.
 ///
-/// For slots of classes, which are entered without a trampoline.
+/// For slots of classes, which have no trampoline.
 #[inline]
 pub(crate) fn with_name<T>(py: Python<'_>, name: &str, body: impl FnOnce() -> PyResult<T>) -> PyResult<T> {
     body().map_err(|error| rename(py, name, error))
@@ -197,26 +197,26 @@ pub(crate) fn with_name<T>(py: Python<'_>, name: &str, body: impl FnOnce() -> Py
 #[cold]
 fn rename(py: Python<'_>, name: &str, error: PyErr) -> PyErr {
     let info = FunctionInfo { name: name.to_owned(), parameters: String::new() };
-    let given = CallArgs { positional: &[], names: std::ptr::null_mut(), values: &[], packed: None };
-    // Whatever fails on the way leaves the text as it was.
+    let args = CallArgs { positional: &[], names: std::ptr::null_mut(), values: &[], packed: None };
+    // If rewriting fails, the message stays unchanged.
     let error = as_ours(py, error, &info.name);
-    let _ = rewrite(py, &error, &info, &given);
+    let _ = rewrite(py, &error, &info, &args);
     error
 }
 
-/// An exception that is the user's, which leaves as it is.
+/// Mark an exception of the user's code, so that its message is not rewritten.
 ///
-/// One with a traceback is left alone anyway; what fails before a function's first line has none.
+/// One with a traceback is not rewritten anyway; an error before the first line of a function has none.
 #[cold]
 pub(crate) fn mark_final(py: Python<'_>, error: PyErr) -> PyErr {
     if error.traceback(py).is_none() && !error.is_instance_of::<PyRecursionError>(py) {
-        // Where it cannot be marked it is of no class that would be rewritten.
+        // An exception without attributes is of no class that is rewritten.
         let _ = error.value(py).setattr(NAMES_ITS_FUNCTION, true);
     }
     error
 }
 
-/// Is it one of the classes that bad input raises?
+/// Whether it is one of the classes that invalid input raises.
 fn is_ours(py: Python<'_>, error: &PyErr) -> bool {
     let class = error.get_type(py);
     class.is(py.get_type::<PyTypeError>())
@@ -232,17 +232,17 @@ fn is_ours(py: Python<'_>, error: &PyErr) -> bool {
         || is_own_class(py, &class)
 }
 
-fn rewrite(py: Python<'_>, error: &PyErr, info: &FunctionInfo, given: &CallArgs<'_>) -> PyResult<()> {
+fn rewrite(py: Python<'_>, error: &PyErr, info: &FunctionInfo, args: &CallArgs<'_>) -> PyResult<()> {
     if error.traceback(py).is_some() || !is_ours(py, error) {
         return Ok(());
     }
     let value = error.value(py);
-    let words = value.getattr("args")?;
-    let words = words.cast::<PyTuple>()?;
-    if words.len() != 1 || !words.get_item(0)?.is_instance_of::<PyString>() {
+    let exception_args = value.getattr("args")?;
+    let exception_args = exception_args.cast::<PyTuple>()?;
+    if exception_args.len() != 1 || !exception_args.get_item(0)?.is_instance_of::<PyString>() {
         return Ok(());
     }
-    let text: String = words.get_item(0)?.extract()?;
+    let text: String = exception_args.get_item(0)?.extract()?;
     if value.hasattr(NAMES_ITS_FUNCTION)? {
         return Ok(());
     }
@@ -250,39 +250,39 @@ fn rewrite(py: Python<'_>, error: &PyErr, info: &FunctionInfo, given: &CallArgs<
     let argument = take_note(value)?;
     let text = match argument {
         Some(argument) => {
-            let given = given.find(py, info, &argument);
-            format!("[{}] {argument}: {}", info.name, reason(py, &text, error, given.as_ref()))
+            let value = args.find(py, info, &argument);
+            format!("[{}] {argument}: {}", info.name, reason(py, &text, error, value.as_ref()))
         }
-        None => without_argument(py, &text, error, info, given),
+        None => without_argument(py, &text, error, info, args),
     };
     value.setattr("args", (text,))
 }
 
-/// The name of the argument that PyO3 was reading; its note goes.
+/// The name of the argument that PyO3 was converting; removes its note.
 fn take_note(value: &Bound<'_, PyAny>) -> PyResult<Option<String>> {
     let Ok(notes) = value.getattr("__notes__") else { return Ok(None) };
     let notes = notes.cast::<PyList>()?;
-    for (at, note) in notes.iter().enumerate() {
+    for (index, note) in notes.iter().enumerate() {
         let note: String = note.extract()?;
         if let Some(name) = note.strip_prefix(NOTE).and_then(|rest| rest.strip_suffix('\'')) {
-            notes.del_item(at)?;
+            notes.del_item(index)?;
             if notes.is_empty() {
                 value.delattr("__notes__")?;
             }
-            // How Rust writes a name that is a word of the language.
+            // A raw identifier of Rust.
             return Ok(Some(name.trim_start_matches("r#").to_owned()));
         }
     }
     Ok(None)
 }
 
-/// The text of an exception that is not about one argument.
+/// The message of an exception that is not about one argument.
 fn without_argument(
     py: Python<'_>,
     text: &str,
     error: &PyErr,
     info: &FunctionInfo,
-    given: &CallArgs<'_>,
+    args: &CallArgs<'_>,
 ) -> String {
     let name = &info.name;
     if let Some((op, rest)) = split_op(text) {
@@ -297,21 +297,21 @@ fn without_argument(
     let (called, fault) = text.split_once("() ").unwrap_or((name, text));
     if error.is_instance_of::<PyTypeError>(py) && is_call(fault) {
         if called.split('.').all(|part| part != name) {
-            // A function of the user's, which takes other arguments than it was given.
+            // A call of a function of the user's with wrong arguments.
             return text.to_owned();
         }
-        return format!("[{name}] {fault}: got {}, expected {name}({})", given.describe(py), info.parameters);
+        return format!("[{name}] {fault}: got {}, expected {name}({})", args.describe(py), info.parameters);
     }
     format!("[{name}] {}", reason(py, text, error, None))
 }
 
-/// The name in brackets that a text begins with, and the rest.
+/// The name in brackets at the beginning of a message, and the rest.
 fn split_op(text: &str) -> Option<(&str, &str)> {
     let (op, rest) = text.strip_prefix('[')?.split_once("] ")?;
     op.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '.').then_some((op, rest))
 }
 
-/// What was wrong with a value, in our words where they are Python's or PyO3's.
+/// The reason why a value was rejected, with messages of Python and PyO3 rewritten in umber's style.
 fn reason<'a>(
     py: Python<'_>,
     text: &'a str,
@@ -364,12 +364,12 @@ fn reason<'a>(
     text.into()
 }
 
-/// How Python writes a value, of a long text the beginning.
+/// The `repr` of a value, truncated.
 pub(crate) fn shortened(value: &Bound<'_, PyAny>) -> String {
-    const MOST: usize = 40;
-    // Python refuses to write out integers of thousands of digits.
+    const MAX_CHARS: usize = 40;
+    // Python raises for the `repr` of an integer of thousands of digits.
     let text = value.repr().map_or_else(|_| "an integer of many digits".into(), |text| text.to_string());
-    match text.char_indices().nth(MOST) {
+    match text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }

@@ -1,12 +1,12 @@
-//! Every function and method of the module is entered through here, so that an exception it raises leaves in umber's
-//! form: `[op] what was wrong, got what, expected what`.
+//! Trampolines before every function and method of the module, which rewrite the messages of exceptions in umber's form:
+//! `[op] the rule that was broken, the offending values`.
 //!
-//! Whoever reads Python's arguments knows neither the name of the function nor, where Python itself converts, what was
-//! expected; and a function made of others would speak with their names. Both are put right on the way out, for all
-//! functions alike: [`guard`] puts a trampoline of its own before each. A call that succeeds pays for two jumps and a
-//! load. The texts themselves are made in `error_text.rs`.
+//! The code that converts Python's arguments does not know the name of the function, and Python's own conversions do not name
+//! the expected type; errors of a function that calls others would carry their names. [`guard`] corrects this for all
+//! functions with one trampoline each. A call that succeeds costs two jumps and a load more. `error_text.rs` writes the
+//! messages.
 //!
-//! Invariant: a trampoline reaches the interpreter only after its entry was filled, and an entry is never changed.
+//! Invariant: a trampoline is passed to the interpreter only after its entry was filled, and an entry is never changed.
 
 use std::collections::{HashMap, hash_map};
 use std::ffi::{CStr, CString, c_int};
@@ -24,28 +24,28 @@ use crate::error_text::{CallArgs, FunctionInfo, rewrite_error};
 use crate::interop::before_dlpack;
 use crate::transforms::eval::before_eval;
 
-/// An original function, and what is said about it where it fails.
+/// An original function, and its description for messages.
 struct Entry<F> {
     original: F,
     info: FunctionInfo,
 }
 
-/// The entries of trampolines of one calling convention, and how many are taken.
+/// The entries of trampolines of one calling convention, and the number of used ones.
 struct Entries<F: 'static, const N: usize> {
     list: [OnceLock<Entry<F>>; N],
-    taken: AtomicUsize,
+    used: AtomicUsize,
 }
 
 impl<F, const N: usize> Entries<F, N> {
     const fn new() -> Self {
-        Entries { list: [const { OnceLock::new() }; N], taken: AtomicUsize::new(0) }
+        Entries { list: [const { OnceLock::new() }; N], used: AtomicUsize::new(0) }
     }
 
-    /// The number of a new entry.
+    /// Add an entry and return its index.
     fn add(&self, original: F, info: FunctionInfo) -> PyResult<usize> {
-        let number = self.taken.fetch_add(1, Ordering::Relaxed);
-        match self.list.get(number) {
-            Some(place) if place.set(Entry { original, info }).is_ok() => Ok(number),
+        let index = self.used.fetch_add(1, Ordering::Relaxed);
+        match self.list.get(index) {
+            Some(slot) if slot.set(Entry { original, info }).is_ok() => Ok(index),
             Some(_) | None => Err(PyRuntimeError::new_err(
                 "more functions than trampolines: error_trampolines.rs needs more rows",
             )),
@@ -53,9 +53,9 @@ impl<F, const N: usize> Entries<F, N> {
     }
 
     #[inline(always)]
-    fn get(&self, number: usize) -> &Entry<F> {
-        // SAFETY: asked only by trampolines, whose entries are filled (module invariant).
-        unsafe { self.list[number].get().unwrap_unchecked() }
+    fn get(&self, index: usize) -> &Entry<F> {
+        // SAFETY: called only by trampolines, whose entries are filled (module invariant).
+        unsafe { self.list[index].get().unwrap_unchecked() }
     }
 }
 
@@ -71,7 +71,7 @@ static FAST: Entries<Fast, 2048> = Entries::new();
 static OPEN: Entries<Open, 256> = Entries::new();
 static MAKE: Entries<Open, 64> = Entries::new();
 
-// A trampoline only says which entry is its own: what follows is the same for all, and stands once.
+// A trampoline only selects its entry. The rest is one function for all of them, so that it is compiled once.
 
 unsafe extern "C" fn bare<const N: usize>(
     own: *mut PyObject,
@@ -79,7 +79,7 @@ unsafe extern "C" fn bare<const N: usize>(
     count: isize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: called by whoever called the trampoline.
+    // SAFETY: the arguments are those of this call by the interpreter.
     unsafe { call_bare(own, arguments, count, names, BARE.get(N)) }
 }
 
@@ -91,7 +91,7 @@ unsafe extern "C" fn call_bare(
     names: *mut PyObject,
     entry: &Entry<Bare>,
 ) -> *mut PyObject {
-    // SAFETY: the interpreter calls as the flags in `guarded` say, holding its lock.
+    // SAFETY: the interpreter calls with the flags that `guarded` set, holding the GIL.
     unsafe {
         if count > 0 || !names.is_null() {
             ffi::PyErr_SetString(ffi::PyExc_TypeError, c"takes no arguments".as_ptr());
@@ -112,7 +112,7 @@ unsafe extern "C" fn fast<const N: usize>(
     count: isize,
     names: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: called by whoever called the trampoline.
+    // SAFETY: the arguments are those of this call by the interpreter.
     unsafe { call_fast(own, arguments, count, names, FAST.get(N)) }
 }
 
@@ -124,7 +124,7 @@ unsafe extern "C" fn call_fast(
     names: *mut PyObject,
     entry: &Entry<Fast>,
 ) -> *mut PyObject {
-    // SAFETY: called as the original would be.
+    // SAFETY: the interpreter calls the trampoline with the calling convention of the original.
     unsafe {
         let output = (entry.original)(own, arguments, count, names);
         if output.is_null() {
@@ -139,7 +139,7 @@ unsafe extern "C" fn open<const N: usize>(
     arguments: *mut PyObject,
     named: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: called by whoever called the trampoline.
+    // SAFETY: the arguments are those of this call by the interpreter.
     unsafe { call_open(own, arguments, named, OPEN.get(N)) }
 }
 
@@ -150,7 +150,7 @@ unsafe extern "C" fn call_open(
     named: *mut PyObject,
     entry: &Entry<Open>,
 ) -> *mut PyObject {
-    // SAFETY: called as the original would be.
+    // SAFETY: the interpreter calls the trampoline with the calling convention of the original.
     unsafe {
         let output = (entry.original)(own, arguments, named);
         if output.is_null() {
@@ -160,13 +160,13 @@ unsafe extern "C" fn call_open(
     }
 }
 
-/// What a class is called by: its maker, which takes the class where functions take what they belong to.
+/// The trampoline of a class's `__new__`, which takes the class as its first argument instead of `self`.
 unsafe extern "C" fn make<const N: usize>(
     _own: *mut PyObject,
     arguments: *mut PyObject,
     named: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: called by whoever called the trampoline.
+    // SAFETY: the arguments are those of this call by the interpreter.
     unsafe { call_make(arguments, named, MAKE.get(N)) }
 }
 
@@ -176,7 +176,7 @@ unsafe extern "C" fn call_make(
     named: *mut PyObject,
     entry: &Entry<Open>,
 ) -> *mut PyObject {
-    // SAFETY: called as `__new__`, whose first argument is the class.
+    // SAFETY: the interpreter calls it as `__new__`, whose first argument is the class.
     unsafe {
         let class = ffi::PyTuple_GetItem(arguments, 0);
         let rest = ffi::PyTuple_GetSlice(arguments, 1, isize::MAX);
@@ -193,13 +193,13 @@ unsafe extern "C" fn call_make(
     }
 }
 
-/// What a class without a maker is called by. Its objects come from functions.
+/// The `__new__` of a class without one, whose objects are created by functions.
 unsafe extern "C" fn refuse(
     _own: *mut PyObject,
     arguments: *mut PyObject,
     _named: *mut PyObject,
 ) -> *mut PyObject {
-    // SAFETY: the interpreter calls it as `__new__`, holding its lock, with a tuple whose first item is the class.
+    // SAFETY: the interpreter calls it as `__new__`, holding the GIL, with a tuple whose first item is the class.
     let (py, class) = unsafe {
         let py = Python::assume_attached();
         (py, Bound::from_borrowed_ptr_or_opt(py, ffi::PyTuple_GetItem(arguments, 0)))
@@ -242,23 +242,23 @@ static FAST_CALLS: [[Fast; 16]; 128] = trampolines!(fast
 const FAST_FLAGS: c_int = ffi::METH_FASTCALL | ffi::METH_KEYWORDS;
 const OPEN_FLAGS: c_int = ffi::METH_VARARGS | ffi::METH_KEYWORDS;
 
-/// The definition of a function whose calls go through a trampoline to `original`; `None` where it is called in a way
-/// that PyO3 does not use. It lives as long as the program, as its function may.
+/// The definition of a function that calls `original` through a trampoline; `None` for a calling convention that PyO3 does not
+/// use. It is leaked, because its function may live as long as the process.
 ///
 /// # Safety
-/// `original` is a function that the interpreter calls as `flags` say.
+/// `original` is a function with the calling convention of `flags`.
 unsafe fn guarded(
     original: *const (),
     flags: c_int,
     name: *const std::ffi::c_char,
     doc: *const std::ffi::c_char,
 ) -> PyResult<Option<*mut ffi::PyMethodDef>> {
-    // SAFETY: names of functions are NUL-terminated and live as long as the program.
+    // SAFETY: names of functions are NUL-terminated and live as long as the process.
     let text = |text: *const std::ffi::c_char| unsafe {
         if text.is_null() { String::new() } else { CStr::from_ptr(text).to_string_lossy().into_owned() }
     };
     let info = FunctionInfo::new(text(name), &text(doc));
-    // SAFETY: the flags say which type of function it is.
+    // SAFETY: the flags determine the type of the function.
     let (call, flags) = unsafe {
         match flags {
             FAST_FLAGS => {
@@ -283,23 +283,23 @@ unsafe fn guarded(
     Ok(Some(Box::into_raw(Box::new(definition))))
 }
 
-/// A text of Python's, kept as long as the program.
-fn kept(text: String) -> PyResult<*const std::ffi::c_char> {
+/// A C string that is leaked, for definitions that live as long as the process.
+fn leak_c_string(text: String) -> PyResult<*const std::ffi::c_char> {
     Ok(CString::new(text)?.into_raw())
 }
 
-/// What goes before a function that programs call so often that the way into it shows.
+/// A fast path before a function that is called so often that the cost of parsing its arguments matters.
 enum FastPath {
     Fast(fn(Fast) -> Fast),
     Bare(fn(Bare) -> Bare),
 }
 
-/// Of functions of the module.
+/// The fast path of a function of the module.
 fn of_function(name: &str) -> Option<FastPath> {
     (name == "eval").then_some(FastPath::Fast(before_eval))
 }
 
-/// Of methods of `array`.
+/// The fast path of a method of `array`.
 fn of_method(name: &str) -> Option<FastPath> {
     match name {
         "__dlpack__" => Some(FastPath::Fast(before_dlpack)),
@@ -308,25 +308,25 @@ fn of_method(name: &str) -> Option<FastPath> {
     }
 }
 
-/// A function behind its shortcut.
+/// Put the fast path, if any, before a function.
 ///
 /// # Safety
-/// `original` is a function that the interpreter calls as `flags` say.
-unsafe fn shortened(original: *const (), flags: c_int, shortcut: Option<FastPath>) -> *const () {
-    match shortcut {
+/// `original` is a function with the calling convention of `flags`.
+unsafe fn with_fast_path(original: *const (), flags: c_int, fast_path: Option<FastPath>) -> *const () {
+    match fast_path {
         Some(FastPath::Fast(before)) if flags == FAST_FLAGS => {
-            // SAFETY: the flags say which type of function it is.
+            // SAFETY: the flags determine the type of the function.
             before(unsafe { transmute::<*const (), Fast>(original) }) as *const ()
         }
         Some(FastPath::Bare(before)) if flags == ffi::METH_NOARGS => {
-            // SAFETY: as above.
+            // SAFETY: the flags determine the type of the function.
             before(unsafe { transmute::<*const (), Bare>(original) }) as *const ()
         }
         Some(_) | None => original,
     }
 }
 
-/// The function that goes through a trampoline.
+/// A function object that calls `function` through a trampoline.
 fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let py = function.py();
     let name: String = function.getattr("__name__")?.extract()?;
@@ -337,34 +337,35 @@ fn guard_function<'py>(function: &Bound<'py, PyCFunction>) -> PyResult<Option<Bo
         None => doc.unwrap_or_default(),
     };
     let module = function.getattr("__module__")?;
-    let shortcut = of_function(&name);
-    let (name, doc) = (kept(name)?, kept(doc)?);
-    // SAFETY: a function object tells its C function, how it is called, and what it belongs to (which may be nothing).
+    let fast_path = of_function(&name);
+    let (name, doc) = (leak_c_string(name)?, leak_c_string(doc)?);
+    // SAFETY: a builtin function object has a C function, flags and a `self`, which may be null.
     unsafe {
         let Some(original) = ffi::PyCFunction_GetFunction(function.as_ptr()) else { return Ok(None) };
         let flags = ffi::PyCFunction_GetFlags(function.as_ptr());
-        let own = ffi::PyCFunction_GetSelf(function.as_ptr());
-        let original = shortened(original as *const (), flags, shortcut);
+        let self_object = ffi::PyCFunction_GetSelf(function.as_ptr());
+        let original = with_fast_path(original as *const (), flags, fast_path);
         let Some(definition) = guarded(original, flags, name, doc)? else { return Ok(None) };
-        let made = ffi::PyCFunction_NewEx(definition, own, module.as_ptr());
-        Bound::from_owned_ptr_or_err(py, made).map(Some)
+        let guarded_function = ffi::PyCFunction_NewEx(definition, self_object, module.as_ptr());
+        Bound::from_owned_ptr_or_err(py, guarded_function).map(Some)
     }
 }
 
-/// Methods that others call for protocols, and that read arguments. Those of NumPy's functions speak of these instead.
+/// Protocol methods that other libraries call and that take arguments. `__array_ufunc__` and `__array_function__` are excluded:
+/// their errors name the NumPy function.
 const PROTOCOLS: [&str; 3] = ["__array__", "__dlpack__", "__setstate__"];
 
 /// Put trampolines before the public methods of a class.
 fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
     let py = class.py();
-    // SAFETY: a class made from a specification, as PyO3's are, keeps its list of methods; the last has no name.
+    // SAFETY: a heap type created from a specification, as PyO3's are, keeps its method list, which ends with a null name.
     let mut definition: *const ffi::PyMethodDef =
         unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_methods) }.cast();
     if definition.is_null() {
         return Ok(());
     }
     loop {
-        // SAFETY: not beyond the last, as above.
+        // SAFETY: `definition` is not beyond the terminating entry.
         let method = unsafe { *definition };
         if method.ml_name.is_null() {
             return Ok(());
@@ -372,30 +373,30 @@ fn guard_methods(class: &Bound<'_, PyType>) -> PyResult<()> {
         // SAFETY: names are NUL-terminated and live as long as the class.
         let name = unsafe { CStr::from_ptr(method.ml_name) }.to_string_lossy();
         if !name.starts_with('_') || PROTOCOLS.contains(&&*name) {
-            let shortcut = of_method(&name).filter(|_| class.is(py.get_type::<PyArray>()));
+            let fast_path = of_method(&name).filter(|_| class.is(py.get_type::<PyArray>()));
             let original = method.ml_meth.as_ptr().cast_const().cast();
-            // SAFETY: the definition tells its function and how it is called; static and class methods have flags of
-            // their own and are left alone.
+            // SAFETY: the definition has the function and its flags; static and class methods have other flags, which
+            // `guarded` rejects.
             unsafe {
-                let original = shortened(original, method.ml_flags, shortcut);
-                if let Some(made) = guarded(original, method.ml_flags, method.ml_name, method.ml_doc)? {
-                    let descriptor = ffi::PyDescr_NewMethod(class.as_type_ptr(), made);
+                let original = with_fast_path(original, method.ml_flags, fast_path);
+                if let Some(wrapper) = guarded(original, method.ml_flags, method.ml_name, method.ml_doc)? {
+                    let descriptor = ffi::PyDescr_NewMethod(class.as_type_ptr(), wrapper);
                     class.setattr(&*name, Bound::from_owned_ptr_or_err(py, descriptor)?)?;
                 }
             }
         }
-        // SAFETY: this one had a name, so that there is another after it.
+        // SAFETY: this entry had a name, so another entry follows it.
         definition = unsafe { definition.add(1) };
     }
 }
 
-/// Put a trampoline before what makes objects of a class. `array` reads its arguments itself, since going through
-/// `__new__` would cost every array made of a number.
-fn guard_maker(class: &Bound<'_, PyType>) -> PyResult<()> {
+/// Put a trampoline before the `__new__` of a class. `array` is excluded, since its calls with a number are
+/// performance-critical; it rewrites its errors itself.
+fn guard_constructor(class: &Bound<'_, PyType>) -> PyResult<()> {
     let py = class.py();
     let name: String = class.getattr("__name__")?.extract()?;
     let signature: Option<String> = class.getattr("__text_signature__")?.extract()?;
-    // SAFETY: a slot for making objects is empty or such a function.
+    // SAFETY: `tp_new` is null or a function of this type.
     let original = unsafe { ffi::PyType_GetSlot(class.as_type_ptr(), ffi::Py_tp_new) };
     let call: Open = if original.is_null() {
         refuse
@@ -405,7 +406,7 @@ fn guard_maker(class: &Bound<'_, PyType>) -> PyResult<()> {
             return Ok(());
         }
         let doc = format!("{name}{signature}\n--\n\n");
-        // SAFETY: as above; makers are called with the class, a tuple and a dict or nothing.
+        // SAFETY: `tp_new` is called with the class, a tuple, and a dict or null.
         let original = unsafe { transmute::<*mut std::ffi::c_void, Open>(original) };
         let number = MAKE.add(original, FunctionInfo::new(name, &doc))?;
         MAKE_CALLS[number / 16][number % 16]
@@ -416,14 +417,14 @@ fn guard_maker(class: &Bound<'_, PyType>) -> PyResult<()> {
         ml_flags: OPEN_FLAGS,
         ml_doc: std::ptr::null(),
     }));
-    // SAFETY: the definition lives as long as the program.
-    let made = unsafe {
+    // SAFETY: the definition is leaked, so it outlives the function.
+    let constructor = unsafe {
         Bound::from_owned_ptr_or_err(
             py,
             ffi::PyCFunction_NewEx(definition, class.as_ptr(), std::ptr::null_mut()),
         )?
     };
-    class.setattr("__new__", made)
+    class.setattr("__new__", constructor)
 }
 
 /// Put trampolines before all functions of the module and its submodules, and before the methods of its classes.
@@ -437,20 +438,20 @@ fn guard_module<'py>(
 ) -> PyResult<()> {
     for (name, value) in module.dict() {
         if let Ok(function) = value.cast::<PyCFunction>() {
-            // A function that two modules have stays one.
+            // A function that two modules export stays one object.
             let address = value.as_ptr() as usize;
-            let made = match done.entry(address) {
+            let guarded = match done.entry(address) {
                 hash_map::Entry::Occupied(known) => known.into_mut(),
-                hash_map::Entry::Vacant(place) => place.insert(guard_function(function)?),
+                hash_map::Entry::Vacant(slot) => slot.insert(guard_function(function)?),
             };
-            if let Some(made) = &*made {
-                module.dict().set_item(name, made)?;
+            if let Some(guarded) = &*guarded {
+                module.dict().set_item(name, guarded)?;
             }
         } else if let Ok(class) = value.cast::<PyType>() {
-            // Updates of `array.at[…]` are named after the indexing, whichever they are.
+            // Errors of the update methods of `array.at[…]` name the indexing instead.
             if class.module()? == "umber.core" && name.extract::<String>()? != "ArrayAt" {
                 guard_methods(class)?;
-                guard_maker(class)?;
+                guard_constructor(class)?;
             }
         } else if let Ok(inner) = value.cast::<PyModule>() {
             guard_module(inner, done)?;

@@ -38,8 +38,8 @@ fn parse(index: &Bound<'_, PyAny>) -> PyResult<Indices> {
 /// One entry of an index expression.
 pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     if entry.is_instance_of::<PyBool>() {
-        let holds: bool = entry.extract()?;
-        return Ok(Index::Mask(Array::scalar(Scalar::Bool(holds), DType::Bool)));
+        let value: bool = entry.extract()?;
+        return Ok(Index::Mask(Array::scalar(Scalar::Bool(value), DType::Bool)));
     }
     if entry.is_instance_of::<PyInt>() {
         return integer(entry).map(Index::Int);
@@ -84,11 +84,11 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
     }
     match integer(entry) {
         Ok(value) => Ok(Index::Int(value)),
-        // What its own lines raise says more.
+        // An exception raised by its own `__index__` is more specific.
         Err(error) if entry.hasattr(intern!(entry.py(), "__index__"))? => Err(error),
         Err(_) if entry.is_instance(&entry.py().import("builtins")?.getattr("range")?)? => {
-            let places = entry.try_iter()?.collect::<PyResult<Vec<_>>>()?;
-            parse_one(PyList::new(entry.py(), places)?.as_any())
+            let items = entry.try_iter()?.collect::<PyResult<Vec<_>>>()?;
+            parse_one(PyList::new(entry.py(), items)?.as_any())
         }
         Err(_) => Err(PyIndexError::new_err(format!(
             "[index] got {}, expected integers, slices (`:`), ellipsis (`...`), None, or arrays of integers \
@@ -100,16 +100,16 @@ pub(crate) fn parse_one(entry: &Bound<'_, PyAny>) -> PyResult<Index> {
 
 /// Fast path: an index of integers and full slices only; `None` for any other.
 #[inline]
-fn places_and_axes(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
+fn integers_and_full_slices(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
     let mut entries = SmallVec::new();
     let Ok(tuple) = index.cast_exact::<PyTuple>() else {
-        entries.push(place(index)?);
+        entries.push(integer_entry(index)?);
         return Some(entries);
     };
     for entry in tuple.iter_borrowed() {
-        entries.push(match place(&entry) {
-            Some(place) => place,
-            None if is_whole(&entry) => Entry::All,
+        entries.push(match integer_entry(&entry) {
+            Some(entry) => entry,
+            None if is_full_slice(&entry) => Entry::All,
             None => return None,
         });
     }
@@ -117,15 +117,15 @@ fn places_and_axes(index: &Bound<'_, PyAny>) -> Option<SmallVec<[Entry; 4]>> {
 }
 
 #[inline]
-fn place(entry: &Bound<'_, PyAny>) -> Option<Entry> {
+fn integer_entry(entry: &Bound<'_, PyAny>) -> Option<Entry> {
     if entry.is_exact_instance_of::<PyInt>() { entry.extract().ok().map(Entry::Index) } else { None }
 }
 
 /// Whether it is the slice `:`.
-fn is_whole(entry: &Bound<'_, PyAny>) -> bool {
+fn is_full_slice(entry: &Bound<'_, PyAny>) -> bool {
     let Ok(slice) = entry.cast::<PySlice>() else { return false };
     let (mut start, mut stop, mut step) = (0, 0, 0);
-    // SAFETY: a slice, and places for its three numbers.
+    // SAFETY: the object is a slice, and the three outputs are valid.
     let failed =
         unsafe { ffi::PySlice_Unpack(slice.as_ptr(), &raw mut start, &raw mut stop, &raw mut step) } != 0;
     if failed {
@@ -150,8 +150,8 @@ fn integer(value: &Bound<'_, PyAny>) -> PyResult<i64> {
 fn clamped(value: &Bound<'_, PyAny>) -> PyResult<i64> {
     value.extract::<i64>().or_else(|error| {
         if error.is_instance_of::<pyo3::exceptions::PyOverflowError>(value.py()) {
-            let whole = value.call_method0(intern!(value.py(), "__index__"))?;
-            Ok(if whole.lt(0)? { i64::MIN } else { i64::MAX })
+            let integer = value.call_method0(intern!(value.py(), "__index__"))?;
+            Ok(if integer.lt(0)? { i64::MIN } else { i64::MAX })
         } else {
             Err(error)
         }
@@ -196,7 +196,7 @@ pub(crate) fn evaluate_index<'a>(
     enter(py, move || umber_core::eval(&pending))
 }
 
-/// As [`evaluate_index`], of the arrays in an index expression.
+/// As [`evaluate_index`], for the arrays in a parsed index expression.
 fn evaluate_index_entries(py: Python<'_>, indices: &Indices) -> PyResult<()> {
     evaluate_index(
         py,
@@ -204,7 +204,7 @@ fn evaluate_index_entries(py: Python<'_>, indices: &Indices) -> PyResult<()> {
     )
 }
 
-/// As [`evaluate_index`], of the arrays in an index expression of Python's.
+/// As [`evaluate_index`], for the arrays in an index expression of Python.
 pub(crate) fn evaluate_index_object(index: &Bound<'_, PyAny>) -> PyResult<()> {
     evaluate_index_entries(index.py(), &parse(index)?)
 }
@@ -247,16 +247,16 @@ fn write(
 /// Raise for the last step of `a[index] += value` if the sum is of a higher kind than the elements of `a`: converting it,
 /// for example floats to integers, would lose information silently.
 ///
-/// Python reads the part, adds to it in place, and assigns the object back, to which no other reference exists. Under MLX's
+/// Python reads `a[index]`, adds to it in place, and assigns the object back, to which no other reference exists. Under MLX's
 /// name the values are converted, as in MLX.
 fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
-    let Ok(part) = value.cast::<PyArray>() else { return Ok(()) };
+    let Ok(sum) = value.cast::<PyArray>() else { return Ok(()) };
     // SAFETY: reads the reference count of a live object, with the interpreter lock held.
     let is_held_elsewhere = || unsafe { ffi::Py_REFCNT(value.as_ptr()) } > 1;
-    if !part.get().is_widened() || is_held_elsewhere() || is_under_mlx() {
+    if !sum.get().is_widened() || is_held_elsewhere() || is_under_mlx() {
         return Ok(());
     }
-    let widened = part.get().get_cloned(value.py()).dtype();
+    let widened = sum.get().get_cloned(value.py()).dtype();
     if class_of_kind(widened) <= class_of_kind(array.dtype()) {
         return Ok(());
     }
@@ -271,7 +271,7 @@ fn check_augmented(array: &Array, value: &Bound<'_, PyAny>) -> PyResult<()> {
 #[pymethods]
 impl PyArray {
     fn __getitem__<'py>(&self, index: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyArray>> {
-        if let Some(entries) = places_and_axes(index) {
+        if let Some(entries) = integers_and_full_slices(index) {
             // SAFETY: reads fields only.
             let part = unsafe { self.with_ref(index.py(), |array| ops::indexing::part(array, &entries)) };
             if let Some(part) = part {
@@ -475,10 +475,10 @@ impl ArrayAt {
     /// array([3, 8], dtype=int32)
     fn divide(&self, value: &Bound<'_, PyAny>) -> PyResult<NewArray> {
         let (py, like) = (value.py(), self.array.get().get());
-        let own = like.dtype();
-        let divisor = with_name(py, "index", || value.extract::<Operand>()?.beside(&like))?;
-        let (divisor, quotient): (Array, Quotient) = if own.is_integer() {
-            (ops::astype(&divisor, own).or_raise()?, ops::floor_divide)
+        let array_dtype = like.dtype();
+        let divisor = with_name(py, "index", || value.extract::<Operand>()?.promote_with(&like))?;
+        let (divisor, quotient): (Array, Quotient) = if array_dtype.is_integer() {
+            (ops::astype(&divisor, array_dtype).or_raise()?, ops::floor_divide)
         } else {
             (divisor, ops::divide)
         };
@@ -490,16 +490,16 @@ impl ArrayAt {
             return self.update(ScatterKind::Set, quotient.object(py)?.as_any());
         }
         // Multiply all divisors of an element first, in the widest dtype of their kind, then divide once.
-        let wide = match own {
-            DType::UInt64 => own,
-            _ if own.is_integer() => DType::Int64,
-            _ => own.inexact(),
+        let widest = match array_dtype {
+            DType::UInt64 => array_dtype,
+            _ if array_dtype.is_integer() => DType::Int64,
+            _ => array_dtype.inexact(),
         };
-        let ones = ops::ones(like.shape(), wide);
-        let divisor = NewArray::from(ops::astype(&divisor, wide).or_raise()?).object(py)?;
+        let ones = ops::ones(like.shape(), widest);
+        let divisor = NewArray::from(ops::astype(&divisor, widest).or_raise()?).object(py)?;
         let divisors = write(py, ScatterKind::Multiply, &ones, indices, divisor.as_any())?;
-        let whole = quotient(&ops::astype(&like, wide).or_raise()?, &divisors).or_raise()?;
-        ops::astype(&whole, own).or_raise().map(NewArray::from)
+        let updated = quotient(&ops::astype(&like, widest).or_raise()?, &divisors).or_raise()?;
+        ops::astype(&updated, array_dtype).or_raise().map(NewArray::from)
     }
 
     /// Take the maximum with a value at the index.
@@ -565,7 +565,7 @@ fn negated(value: &Bound<'_, PyAny>, like: &Array) -> PyResult<Array> {
     if like.dtype() == DType::Bool {
         return Err(to_exception(error!(Type("index"), "cannot subtract from a bool array")));
     }
-    let value = value.extract::<Operand>()?.beside(like)?;
+    let value = value.extract::<Operand>()?.promote_with(like)?;
     ops::negative(&ops::astype(&value, like.dtype()).or_raise()?).or_raise()
 }
 

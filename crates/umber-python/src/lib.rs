@@ -1,4 +1,4 @@
-//! Floor 6: what is in `umber.core`. The module table, nothing else.
+//! Floor 6: the contents of `umber.core`. This file only lists and registers the modules.
 
 mod args;
 mod array;
@@ -30,10 +30,10 @@ mod transforms;
 
 use pyo3::prelude::*;
 
-/// Put everything into the module.
+/// Add all classes, functions and constants to the module.
 ///
 /// # Errors
-/// What Python raises where memory is short.
+/// Exceptions that Python raises while they are added, such as MemoryError.
 pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     gil_cell::require_lock(module.py())?;
     environment::check(module.py())?;

@@ -1,4 +1,4 @@
-//! Tuples whose parts have names.
+//! Classes of `collections.namedtuple`.
 
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -6,7 +6,7 @@ use pyo3::types::PyDict;
 
 use crate::new_array::NewArray;
 
-/// A class of named tuples, made when it is first needed.
+/// A class of named tuples, created on first use.
 pub(crate) struct NamedTuple {
     name: &'static str,
     fields: &'static [&'static str],

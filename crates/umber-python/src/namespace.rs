@@ -1,4 +1,4 @@
-//! Parts of the Python array API standard in the array class and the module: devices, the namespace, its inspection
+//! Attributes and functions of the Python array API standard: devices, the namespace, its inspection
 //! functions, and augmented assignments that keep dtype and shape.
 
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use umber_core::{Array, DType, Stream, device, ops};
 
-use crate::args::{DeviceArg, StreamArg, placed};
+use crate::args::{DeviceArg, StreamArg, resolve_stream};
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
 use crate::enter::{OrRaise, to_exception};
@@ -112,7 +112,8 @@ impl PyArray {
             None => None,
         };
         let array = slf.get().get();
-        let stream = placed("to_device", stream, Some(device))?.map_or(Stream::CPU, |stream| stream.0);
+        let stream =
+            resolve_stream("to_device", stream, Some(device))?.map_or(Stream::CPU, |stream| stream.0);
         let moved = ops::to_stream(&array, stream).or_raise()?;
         if moved.is_same(&array) {
             return Ok(slf.clone().into_any());
@@ -150,7 +151,7 @@ const STANDARD: [DType; 13] = [
 /// Whether the dtype is of a kind of the standard: one name, or any of a tuple of names.
 fn is_any_kind(dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     let Ok(kinds) = kind.cast::<PyTuple>() else { return is_kind("dtypes", dtype, kind) };
-    kinds.iter().try_fold(false, |found, kind| Ok(found | is_kind("dtypes", dtype, &kind)?))
+    kinds.iter().try_fold(false, |is_any, kind| Ok(is_any | is_kind("dtypes", dtype, &kind)?))
 }
 
 #[pymethods]
@@ -172,12 +173,12 @@ impl NamespaceInfo {
     /// >>> mx.__array_namespace_info__().capabilities()
     /// {'boolean indexing': True, 'data-dependent shapes': True, 'max dimensions': None}
     fn capabilities<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let found = PyDict::new(py);
-        found.set_item("boolean indexing", true)?;
-        found.set_item("data-dependent shapes", true)?;
-        // Memory is the only bound.
-        found.set_item("max dimensions", py.None())?;
-        Ok(found)
+        let capabilities = PyDict::new(py);
+        capabilities.set_item("boolean indexing", true)?;
+        capabilities.set_item("data-dependent shapes", true)?;
+        // The number of axes is limited only by memory.
+        capabilities.set_item("max dimensions", py.None())?;
+        Ok(capabilities)
     }
 
     /// Return the device on which arrays are created by default.
@@ -222,12 +223,12 @@ impl NamespaceInfo {
         device: Option<DeviceArg>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let _ = device;
-        let found = PyDict::new(py);
-        found.set_item("real floating", PyDtype(DType::Float32))?;
-        found.set_item("complex floating", PyDtype(DType::Complex64))?;
-        found.set_item("integral", PyDtype(DType::Int32))?;
-        found.set_item("indexing", PyDtype(DType::UInt32))?;
-        Ok(found)
+        let dtypes = PyDict::new(py);
+        dtypes.set_item("real floating", PyDtype(DType::Float32))?;
+        dtypes.set_item("complex floating", PyDtype(DType::Complex64))?;
+        dtypes.set_item("integral", PyDtype(DType::Int32))?;
+        dtypes.set_item("indexing", PyDtype(DType::UInt32))?;
+        Ok(dtypes)
     }
 
     /// Return the available devices.
@@ -276,13 +277,13 @@ impl NamespaceInfo {
         kind: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let _ = device;
-        let found = PyDict::new(py);
+        let dtypes = PyDict::new(py);
         for dtype in STANDARD {
             if kind.map_or(Ok(true), |kind| is_any_kind(dtype, kind))? {
-                found.set_item(dtype.name(), PyDtype(dtype))?;
+                dtypes.set_item(dtype.name(), PyDtype(dtype))?;
             }
         }
-        Ok(found)
+        Ok(dtypes)
     }
 }
 
@@ -303,7 +304,7 @@ fn __array_namespace_info__() -> NamespaceInfo {
 
 thread_local! {
     /// Whether augmented assignments must keep dtype and shape on this thread.
-    static KEEPS: Cell<bool> = const { Cell::new(false) };
+    static IS_STRICT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Context manager in which augmented assignments must keep the dtype and the shape of an array.
@@ -334,13 +335,13 @@ impl InPlaceKeepsType {
     }
 
     fn __enter__(&mut self) {
-        self.before.push(KEEPS.replace(true));
+        self.before.push(IS_STRICT.replace(true));
     }
 
     #[pyo3(signature = (*_args))]
     fn __exit__(&mut self, _args: &Bound<'_, PyTuple>) {
         if let Some(before) = self.before.pop() {
-            KEEPS.set(before);
+            IS_STRICT.set(before);
         }
     }
 }
@@ -348,7 +349,7 @@ impl InPlaceKeepsType {
 /// Check the result of an augmented assignment: in strict blocks it must have the dtype and shape of the array.
 #[inline]
 pub(crate) fn check_in_place(op: &str, before: &Array, result: &Array) -> PyResult<()> {
-    if !KEEPS.get() {
+    if !IS_STRICT.get() {
         return Ok(());
     }
     if before.dtype() != result.dtype() {

@@ -1,6 +1,6 @@
-//! Narrowing: `array` converts float64 and complex128 elements of other libraries for programs that run under MLX's name.
+//! Conversion of float64 and complex128 arrays of other libraries to float32 and complex64 in `array`.
 //!
-//! Such programs expect float32 and complex64. All others keep the dtype.
+//! Enabled for programs that import umber under MLX's name (`umber.mlx`), which expect these dtypes as from MLX.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -39,7 +39,7 @@ pub(crate) fn is_under_mlx() -> bool {
     IS_ON.load(Ordering::Relaxed)
 }
 
-/// Narrow `array`, which was made of `object` without a dtype argument. Arrays of umber, alone or in sequences, keep theirs.
+/// Narrow `array`, which was created from `object` without a dtype argument. Arrays of umber, and sequences, keep their dtype.
 #[inline]
 pub(crate) fn narrow_dtype(array: Array, object: &Bound<'_, PyAny>) -> PyResult<Array> {
     if IS_ON.load(Ordering::Relaxed) { narrow_array(array, object) } else { Ok(array) }

@@ -1,10 +1,10 @@
-//! Objects of `array` for results.
+//! Fast allocation of `array` objects for results.
 //!
-//! PyO3 makes an object by calling `object.__new__` with an empty tuple, and the collector of cycles is told of it, which takes
-//! as long as adding a few numbers. Here the interpreter is asked for memory of the class and nothing else, and the value is
-//! written where PyO3 has it: that is learnt once, from an object that PyO3 made.
+//! PyO3 creates an object by calling `object.__new__` with an empty tuple, which also registers it with the cyclic garbage
+//! collector; this takes as long as a small addition. Here an object of the class is allocated directly, and the value is
+//! written at the offset at which PyO3 stores it, which is determined once from an object that PyO3 created.
 //!
-//! Invariant: an object that is made here has the bytes that one made by PyO3 has, its value aside.
+//! Invariant: except for its value, an object that is created here has the same bytes as one created by PyO3.
 
 use std::ffi::c_void;
 use std::mem::transmute;
@@ -21,7 +21,7 @@ use umber_core::{Array, DType, Device, Shape, Stream, device, ops};
 use crate::array::{PyArray, own};
 use crate::enter::OrRaise;
 
-/// An array on its way to Python. What stands in its object is made there.
+/// An array that is converted to a Python object when it is returned.
 pub(crate) struct NewArray(Array);
 
 impl From<Array> for NewArray {
@@ -32,7 +32,7 @@ impl From<Array> for NewArray {
 }
 
 impl NewArray {
-    /// An array over memory that others may write, or over memory of ours that nobody else has seen.
+    /// Wrap an array without copying externally mutable memory: an array that shares it on purpose, or a new one.
     #[inline]
     pub(crate) fn sharing(array: Array) -> NewArray {
         NewArray(array)
@@ -40,54 +40,54 @@ impl NewArray {
 
     /// In memory of the device that this thread's operations run on.
     #[inline]
-    pub(crate) fn placed(self) -> PyResult<NewArray> {
+    pub(crate) fn on_default_device(self) -> PyResult<NewArray> {
         let stream = device::current_stream();
         if stream.device == Device::CPU { Ok(self) } else { self.on(stream) }
     }
 
-    /// In memory of a stream's device.
+    /// Move the array to the device of a stream.
     pub(crate) fn on(self, stream: Stream) -> PyResult<NewArray> {
         ops::to_stream(&self.0, stream).or_raise().map(NewArray)
     }
 
-    /// The device whose memory the array is in.
+    /// The device of the array.
     pub(crate) fn device(&self) -> Device {
         self.0.device()
     }
 
-    /// The object.
+    /// Create the Python object.
     ///
-    /// It is unknown to the collector of cycles, which could not look through it anyway: arrays do not tell it what they hold.
+    /// It is not tracked by the cyclic garbage collector, which could not traverse it anyway: the class has no `tp_traverse`.
     #[inline]
     pub(crate) fn object(self, py: Python<'_>) -> PyResult<Bound<'_, PyArray>> {
-        let mould = ObjectTemplate::get(py)?;
-        // SAFETY: the interpreter fills the head of what it gives, and `mould` the rest.
+        let template = ObjectTemplate::get(py)?;
+        // SAFETY: the interpreter initialises the header of the new object, and `template` the rest.
         unsafe {
-            let object = ffi::PyObject_GC_New::<ffi::PyObject>(mould.class);
+            let object = ffi::PyObject_GC_New::<ffi::PyObject>(template.class);
             if object.is_null() {
                 return Err(PyErr::fetch(py));
             }
-            mould.blanks().for_each(|at| object.byte_add(at).cast::<usize>().write(0));
-            Ok(mould.fill(py, object, self.0))
+            template.zero_words().for_each(|offset| object.byte_add(offset).cast::<usize>().write(0));
+            Ok(template.fill(py, object, self.0))
         }
     }
 
-    /// The object, of `array` or of a class that was made of it.
+    /// Create the Python object, of the class `array` or a subclass.
     pub(crate) fn of_class<'py>(self, class: &Bound<'py, PyType>) -> PyResult<Bound<'py, PyArray>> {
         let py = class.py();
-        let mould = ObjectTemplate::get(py)?;
-        if ptr::eq(class.as_type_ptr(), mould.class) {
+        let template = ObjectTemplate::get(py)?;
+        if ptr::eq(class.as_type_ptr(), template.class) {
             return self.object(py);
         }
-        // SAFETY: the base class's maker, called as the interpreter calls it, gives an object whose value is zeros so far.
+        // SAFETY: `object.__new__`, called as the interpreter calls it, returns an object whose remaining bytes are zero.
         unsafe {
-            let make = ffi::PyType_GetSlot(&raw mut ffi::PyBaseObject_Type, ffi::Py_tp_new);
-            let make = transmute::<*mut c_void, ffi::newfunc>(make);
-            let object = make(class.as_type_ptr(), PyTuple::empty(py).as_ptr(), ptr::null_mut());
+            let new = ffi::PyType_GetSlot(&raw mut ffi::PyBaseObject_Type, ffi::Py_tp_new);
+            let new = transmute::<*mut c_void, ffi::newfunc>(new);
+            let object = new(class.as_type_ptr(), PyTuple::empty(py).as_ptr(), ptr::null_mut());
             if object.is_null() {
                 return Err(PyErr::fetch(py));
             }
-            Ok(mould.fill(py, object, self.0))
+            Ok(template.fill(py, object, self.0))
         }
     }
 }
@@ -103,24 +103,24 @@ impl<'py> IntoPyObject<'py> for NewArray {
     }
 }
 
-/// What the objects of the class are like.
+/// The layout of objects of the class.
 struct ObjectTemplate {
     class: *mut ffi::PyTypeObject,
-    /// Where the value begins, in bytes.
+    /// Offset of the value in bytes.
     value: usize,
-    /// Bytes of an object.
+    /// Size of an object in bytes.
     bytes: usize,
 }
 
-// SAFETY: the class lives as long as the program, and is only asked for objects under the interpreter lock.
+// SAFETY: the class lives as long as the process, and its objects are created only under the GIL.
 unsafe impl Send for ObjectTemplate {}
-// SAFETY: as above.
+// SAFETY: shared references only read the fields.
 unsafe impl Sync for ObjectTemplate {}
 
 static TEMPLATE: PyOnceLock<ObjectTemplate> = PyOnceLock::new();
 
-/// Bytes of what every object begins with.
-const HEAD: usize = size_of::<ffi::PyObject>();
+/// Size of the object header in bytes.
+const HEADER: usize = size_of::<ffi::PyObject>();
 const WORD: usize = size_of::<usize>();
 const _: () = assert!(size_of::<PyArray>().is_multiple_of(WORD) && align_of::<PyArray>() == WORD);
 
@@ -128,12 +128,13 @@ impl ObjectTemplate {
     #[inline]
     fn get(py: Python<'_>) -> PyResult<&ObjectTemplate> {
         match TEMPLATE.get(py) {
-            Some(mould) => Ok(mould),
+            Some(template) => Ok(template),
             None => TEMPLATE.get_or_try_init(py, || ObjectTemplate::new(py)),
         }
     }
 
-    /// What a sample tells. That there is no more in it than a value and zeros depends on PyO3 alone.
+    /// Determine the layout from a sample object, and check that its bytes other than the header and the value are zero, which
+    /// depends on PyO3.
     #[cold]
     fn new(py: Python<'_>) -> PyResult<ObjectTemplate> {
         let sample = Bound::new(py, PyArray::sharing(Array::full(Shape::scalar(), 0, DType::Bool)))?;
@@ -141,31 +142,31 @@ impl ObjectTemplate {
         let bytes: usize = class.getattr("__basicsize__")?.extract()?;
         let start = sample.as_ptr();
         let value = ptr::from_ref(sample.get()) as usize - start as usize;
-        let mould = ObjectTemplate { class: class.as_type_ptr(), value, bytes };
+        let template = ObjectTemplate { class: class.as_type_ptr(), value, bytes };
         let is_as_expected = value.is_multiple_of(WORD)
             && bytes.is_multiple_of(WORD)
             && value + size_of::<PyArray>() <= bytes
-            // SAFETY: words of the object, which were zero when it was made and are pointers or nothing.
-            && mould.blanks().all(|at| unsafe { start.byte_add(at).cast::<usize>().read() } == 0);
+            // SAFETY: aligned words inside the object, which were initialised with zeros when it was created.
+            && template.zero_words().all(|offset| unsafe { start.byte_add(offset).cast::<usize>().read() } == 0);
         if !is_as_expected {
             return Err(PyRuntimeError::new_err(
-                "PyO3 fills objects of `array` with more than their value: made.rs needs to know of it",
+                "PyO3 fills objects of `array` with more than their value: new_array.rs needs to know of it",
             ));
         }
-        Ok(mould)
+        Ok(template)
     }
 
-    /// Where the words are that are zero in a new object.
+    /// Offsets of the words that are zero in a new object.
     #[inline]
-    fn blanks(&self) -> impl Iterator<Item = usize> + use<> {
+    fn zero_words(&self) -> impl Iterator<Item = usize> + use<> {
         let words = |range: Range<usize>| range.step_by(WORD);
-        words(HEAD..self.value).chain(words(self.value + size_of::<PyArray>()..self.bytes))
+        words(HEADER..self.value).chain(words(self.value + size_of::<PyArray>()..self.bytes))
     }
 
-    /// Put the value into a new object.
+    /// Write the value into a new object.
     ///
     /// # Safety
-    /// The object is the caller's, of the class or one made of it, and has no value yet; all but that is as in a new one.
+    /// The caller owns the object, which is of the class or a subclass and initialised except for its value.
     #[inline]
     unsafe fn fill<'py>(
         &self,
@@ -173,7 +174,7 @@ impl ObjectTemplate {
         object: *mut ffi::PyObject,
         array: Array,
     ) -> Bound<'py, PyArray> {
-        // SAFETY: the caller's promise, and the head of the file.
+        // SAFETY: the caller guarantees that the object is initialised except for its value, which is stored at `self.value`.
         unsafe {
             object.byte_add(self.value).cast::<PyArray>().write(PyArray::sharing(array));
             Bound::from_owned_ptr(py, object).cast_into_unchecked()

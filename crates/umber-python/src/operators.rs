@@ -44,16 +44,16 @@ fn other_operand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array
         return Ok(Some(other.get().get_cloned(other.py())));
     }
     if let Some(number) = args::weak_number(other)? {
-        return Operand::Number(number).beside(own).map(Some);
+        return Operand::Number(number).promote_with(own).map(Some);
     }
     if other.is_instance_of::<pyo3::types::PyString>() || other.is_none() || convert::is_of_arrays(other) {
         return Ok(None);
     }
     match convert::from_object(other, None)? {
         Some(array) => Ok(Some(array)),
-        None => {
-            convert::number_by_methods(other).map(|number| Operand::Number(number).beside(own)).transpose()
-        }
+        None => convert::number_by_methods(other)
+            .map(|number| Operand::Number(number).promote_with(own))
+            .transpose(),
     }
 }
 
@@ -67,10 +67,15 @@ fn is_other_sequence(own: &Array, other: &Bound<'_, PyAny>, array: &Array) -> bo
 
 /// Fast path for operands of one dtype; `None` for all other cases.
 #[inline]
-fn direct(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side) -> Option<OperatorResult> {
+fn try_fast_path(
+    this: &PyArray,
+    other: &Bound<'_, PyAny>,
+    kind: BinaryKind,
+    side: Side,
+) -> Option<OperatorResult> {
     let py = other.py();
-    // SAFETY: neither arithmetic on memory nor creating a node runs Python code or releases the interpreter lock.
-    let made = unsafe {
+    // SAFETY: neither arithmetic on memory nor creating a node runs Python code or releases the GIL.
+    let result = unsafe {
         match other.cast::<PyArray>() {
             Ok(other) => this.with_ref(py, |own| {
                 other.get().with_ref(py, |other| ops::fast_path::binary(kind, own, other))
@@ -81,22 +86,22 @@ fn direct(this: &PyArray, other: &Bound<'_, PyAny>, kind: BinaryKind, side: Side
             }
         }
     };
-    made.map(NewArray::sharing).map(OperatorResult::Array)
+    result.map(NewArray::sharing).map(OperatorResult::Array)
 }
 
 #[inline]
 fn left(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<OperatorResult> {
-    let own = this.get_cloned(other.py());
-    match with_name(other.py(), name, || other_operand(&own, other))? {
-        Some(other) => Ok(OperatorResult::Array(op(&own, &other).or_raise()?.into())),
+    let array = this.get_cloned(other.py());
+    match with_name(other.py(), name, || other_operand(&array, other))? {
+        Some(other) => Ok(OperatorResult::Array(op(&array, &other).or_raise()?.into())),
         None => refuse_or_defer(name, other),
     }
 }
 
 fn right(this: &PyArray, other: &Bound<'_, PyAny>, name: &str, op: Binary) -> PyResult<OperatorResult> {
-    let own = this.get_cloned(other.py());
-    match with_name(other.py(), name, || other_operand(&own, other))? {
-        Some(other) => Ok(OperatorResult::Array(op(&other, &own).or_raise()?.into())),
+    let array = this.get_cloned(other.py());
+    match with_name(other.py(), name, || other_operand(&array, other))? {
+        Some(other) => Ok(OperatorResult::Array(op(&other, &array).or_raise()?.into())),
         None => refuse_or_defer(name, other),
     }
 }
@@ -161,7 +166,7 @@ macro_rules! operators {
             $(
                 fn $name(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
                     $(
-                        if let Some(output) = direct(self, other, BinaryKind::$kind, Side::Right) {
+                        if let Some(output) = try_fast_path(self, other, BinaryKind::$kind, Side::Right) {
                             return Ok(output);
                         }
                     )?
@@ -169,7 +174,7 @@ macro_rules! operators {
                 }
                 fn $reflected(&self, other: &Bound<'_, PyAny>) -> PyResult<OperatorResult> {
                     $(
-                        if let Some(output) = direct(self, other, BinaryKind::$kind, Side::Left) {
+                        if let Some(output) = try_fast_path(self, other, BinaryKind::$kind, Side::Left) {
                             return Ok(output);
                         }
                     )?
@@ -206,7 +211,7 @@ fn quotient(a: Array, b: Array, py: Python<'_>) -> PyResult<Py<PyAny>> {
 
 /// Compare an integer or boolean array with a number outside the range of its dtype, where all elements give the same
 /// result; `None` for other operands.
-fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<Array>> {
+fn compare_out_of_range(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Option<Array>> {
     if own.dtype().is_inexact() || other.is_instance_of::<PyArray>() {
         return Ok(None);
     }
@@ -218,19 +223,19 @@ fn beyond(own: &Array, other: &Bound<'_, PyAny>, op: CompareOp) -> PyResult<Opti
             Ok(None) | Err(_) => return Ok(None),
         }
     };
-    Ok(number.side(own).map(|is_above| all_beyond(own, is_above, op)))
+    Ok(number.side(own).map(|is_above| constant_comparison(own, is_above, op)))
 }
 
 /// Convert the other operand of a comparison: floats are compared with integers of any size.
 fn other_comparand(own: &Array, other: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if own.dtype().is_inexact() && other.is_instance_of::<PyInt>() {
-        return other.extract::<Comparand>()?.operand(Some(own.dtype()))?.beside(own).map(Some);
+        return other.extract::<Comparand>()?.operand(Some(own.dtype()))?.promote_with(own).map(Some);
     }
     other_operand(own, other)
 }
 
 /// Result of comparing integers with a number above or below the range of their dtype.
-fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
+fn constant_comparison(own: &Array, is_above: bool, op: CompareOp) -> Array {
     let output = match op {
         CompareOp::Eq => false,
         CompareOp::Ne => true,
@@ -240,12 +245,12 @@ fn all_beyond(own: &Array, is_above: bool, op: CompareOp) -> Array {
     Array::full(own.shape().clone(), output, DType::Bool)
 }
 
-/// Operand of a comparison: an array, a number, or an integer that no dtype holds.
+/// Operand of a comparison: an array, a number, or an integer outside the range of all dtypes.
 pub(crate) enum Comparand {
     /// An array, or a number in the range of a dtype.
     Operand(Operand),
     /// Another integer: the nearest float, and the exception for operands that cannot be compared with it.
-    Vast { value: f64, error: PyErr },
+    OutOfRange { value: f64, error: PyErr },
 }
 
 impl<'a, 'py> FromPyObject<'a, 'py> for Comparand {
@@ -257,7 +262,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Comparand {
             Ok(operand) => Ok(Comparand::Operand(operand)),
             Err(error) if object.is_instance_of::<PyInt>() => {
                 let infinite = if object.gt(0)? { f64::INFINITY } else { f64::NEG_INFINITY };
-                Ok(Comparand::Vast { value: object.extract().unwrap_or(infinite), error })
+                Ok(Comparand::OutOfRange { value: object.extract().unwrap_or(infinite), error })
             }
             Err(error) => Err(error),
         }
@@ -269,7 +274,7 @@ impl Comparand {
     fn side(&self, own: &Array) -> Option<bool> {
         match self {
             _ if own.dtype().is_inexact() => None,
-            Comparand::Vast { value, .. } => Some(*value > 0.0),
+            Comparand::OutOfRange { value, .. } => Some(*value > 0.0),
             Comparand::Operand(Operand::Number(value)) => {
                 let fits = args::check_fits(*value, value.weak_dtype(own.dtype())).is_ok();
                 (!fits).then(|| value.as_f64() > 0.0)
@@ -281,18 +286,18 @@ impl Comparand {
     fn dtype(&self) -> Option<DType> {
         match self {
             Comparand::Operand(Operand::Array(array)) => Some(array.dtype()),
-            Comparand::Operand(Operand::Number(_)) | Comparand::Vast { .. } => None,
+            Comparand::Operand(Operand::Number(_)) | Comparand::OutOfRange { .. } => None,
         }
     }
 
-    /// Convert to the operand of an operation whose other operand has the dtype `beside`.
-    fn operand(self, beside: Option<DType>) -> PyResult<Operand> {
+    /// Convert to the operand of an operation whose other operand has the dtype `other`.
+    fn operand(self, other: Option<DType>) -> PyResult<Operand> {
         match self {
             Comparand::Operand(operand) => Ok(operand),
-            Comparand::Vast { value, .. } if beside.is_some_and(DType::is_inexact) => {
+            Comparand::OutOfRange { value, .. } if other.is_some_and(DType::is_inexact) => {
                 Ok(Operand::Number(Scalar::Float(value)))
             }
-            Comparand::Vast { error, .. } => Err(error),
+            Comparand::OutOfRange { error, .. } => Err(error),
         }
     }
 }
@@ -307,10 +312,10 @@ pub(crate) fn compared(
 ) -> PyResult<NewArray> {
     let output = match (&a, &b) {
         (Comparand::Operand(Operand::Array(own)), other) => {
-            other.side(own).map(|is_above| all_beyond(own, is_above, op))
+            other.side(own).map(|is_above| constant_comparison(own, is_above, op))
         }
         (other, Comparand::Operand(Operand::Array(own))) => {
-            other.side(own).map(|is_above| all_beyond(own, is_above, mirrored_comparison(op)))
+            other.side(own).map(|is_above| constant_comparison(own, is_above, mirrored_comparison(op)))
         }
         _ => None,
     };
@@ -337,17 +342,17 @@ fn mirrored_comparison(op: CompareOp) -> CompareOp {
 impl PyArray {
     /// Return the quotient rounded down and the remainder: ``(a // b, a % b)``.
     fn __divmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let own = self.get();
-        match with_name(other.py(), "divmod", || other_operand(&own, other))? {
-            Some(other_array) => quotient(own, other_array, other.py()),
+        let array = self.get();
+        match with_name(other.py(), "divmod", || other_operand(&array, other))? {
+            Some(other_array) => quotient(array, other_array, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
     }
 
     fn __rdivmod__(&self, other: &Bound<'_, PyAny>) -> PyResult<Py<PyAny>> {
-        let own = self.get();
-        match with_name(other.py(), "divmod", || other_operand(&own, other))? {
-            Some(other_array) => quotient(other_array, own, other.py()),
+        let array = self.get();
+        match with_name(other.py(), "divmod", || other_operand(&array, other))? {
+            Some(other_array) => quotient(other_array, array, other.py()),
             None => Ok(other.py().NotImplemented()),
         }
     }
@@ -396,7 +401,7 @@ impl PyArray {
         if !modulo.is_none() {
             return Ok(OperatorResult::NotImplemented);
         }
-        match direct(self, other, BinaryKind::Power, Side::Right) {
+        match try_fast_path(self, other, BinaryKind::Power, Side::Right) {
             Some(output) => Ok(output),
             None => left(self, other, "power", ops::power),
         }
@@ -440,11 +445,11 @@ impl PyArray {
             CompareOp::Gt => BinaryKind::Greater,
             CompareOp::Ge => BinaryKind::GreaterEqual,
         };
-        if let Some(output) = direct(self, other, kind, Side::Right) {
+        if let Some(output) = try_fast_path(self, other, kind, Side::Right) {
             return Ok(output.into_pyobject(py)?.unbind());
         }
-        let own = self.get();
-        if let Some(output) = beyond(&own, other, op)? {
+        let this = self.get();
+        if let Some(output) = compare_out_of_range(&this, other, op)? {
             return Ok(NewArray::from(output).object(py)?.into_any().unbind());
         }
         let function: Binary = match op {
@@ -455,18 +460,18 @@ impl PyArray {
             CompareOp::Gt => ops::greater,
             CompareOp::Ge => ops::greater_equal,
         };
-        let other = match (other_comparand(&own, other), op) {
-            (Ok(Some(array)), CompareOp::Eq | CompareOp::Ne) if is_other_sequence(&own, other, &array) => {
+        let other = match (other_comparand(&this, other), op) {
+            (Ok(Some(array)), CompareOp::Eq | CompareOp::Ne) if is_other_sequence(&this, other, &array) => {
                 return Ok(py.NotImplemented());
             }
             (Ok(Some(other)), _) => other,
-            // Whatever is no array is equal to none: Python answers by identity.
+            // An array never equals an object that cannot be converted: Python compares by identity.
             (Ok(None), _) | (Err(_), CompareOp::Eq | CompareOp::Ne) => return Ok(py.NotImplemented()),
             (Err(error), CompareOp::Lt | CompareOp::Le | CompareOp::Gt | CompareOp::Ge) => {
                 return with_name(py, kind.name(), || Err(error));
             }
         };
-        let output: NewArray = function(&own, &other).or_raise()?.into();
+        let output: NewArray = function(&this, &other).or_raise()?.into();
         Ok(output.object(py)?.into_any().unbind())
     }
 }

@@ -1,4 +1,4 @@
-//! Nested lists, tuples and dicts of arrays: taken apart for transforms, put together again afterwards.
+//! Pytrees: nested lists, tuples and dicts of arrays, which transforms flatten and rebuild.
 
 use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
 use pyo3::intern;
@@ -13,21 +13,21 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// Containers nested deeper than this, or in themselves, are refused.
+/// The maximum nesting depth, which also stops at containers that contain themselves.
 const MAX_DEPTH: usize = 500;
-/// Bytes of stack that a walk takes for one level at most, whichever walk it is.
+/// Upper bound on the stack bytes that any recursive traversal uses for one level.
 const STACK_PER_LEVEL: usize = 4 << 10;
-/// Bytes of stack that are left to what is called at the deepest level.
+/// Stack bytes that are reserved for calls at the deepest level.
 const STACK_RESERVE: usize = 24 << 10;
 
-/// Refuse what is nested too deep to walk.
+/// Raise for a value that is nested too deep to traverse.
 pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
     if depth > MAX_DEPTH {
         return Err(PyValueError::new_err(format!(
             "[tree] lists, tuples and dicts are nested deeper than {MAX_DEPTH} levels, or contain themselves"
         )));
     }
-    // Other walks follow over the same levels, and their steps may be larger than those that led here.
+    // Later traversals visit the same levels and may use larger stack frames than this one.
     if !can_descend(depth) {
         return Err(PyRecursionError::new_err(
             "[tree] lists, tuples and dicts are nested too deep for the stack of their thread",
@@ -36,16 +36,16 @@ pub(crate) fn check_depth(depth: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// Is there stack left for a walk one level deeper, of levels that [`check_depth`] allows?
+/// Whether the stack suffices for traversals of a tree of this depth, at most [`MAX_DEPTH`].
 pub(crate) fn can_descend(depth: usize) -> bool {
     depth <= MAX_DEPTH && stack_left() >= STACK_RESERVE + depth * STACK_PER_LEVEL
 }
 
-/// A nested Python value with its arrays told apart; `()` in place of arrays makes it the structure alone.
+/// A nested Python value with its arrays as leaves; with `()` as leaves it is only the structure.
 pub(crate) enum Pytree<A = Py<PyArray>> {
     /// An array.
     Array(A),
-    /// Anything else that holds no arrays.
+    /// Any other leaf.
     Other(Py<PyAny>),
     /// A list, or a list-like state object.
     List(Vec<Pytree<A>>),
@@ -55,10 +55,10 @@ pub(crate) enum Pytree<A = Py<PyArray>> {
     Dict(Vec<(Py<PyAny>, Pytree<A>)>),
 }
 
-/// Where something is in nested containers.
+/// The path of a value in nested containers.
 #[derive(Clone, Copy)]
 pub(crate) enum PytreePath<'a> {
-    /// The whole, by the name that it goes by.
+    /// The root, with its name in messages.
     Root(&'a str),
     /// An item of a list or tuple.
     Item(&'a PytreePath<'a>, usize),
@@ -67,12 +67,12 @@ pub(crate) enum PytreePath<'a> {
 }
 
 impl PytreePath<'_> {
-    /// As Python spells it: `args[0]['w']`.
+    /// The path as a Python expression, such as `args[0]['w']`.
     pub(crate) fn text(&self, py: Python<'_>) -> String {
         let mut steps = Vec::new();
-        let mut place = *self;
+        let mut path = *self;
         loop {
-            place = match place {
+            path = match path {
                 PytreePath::Root(name) => {
                     steps.push(name.to_owned());
                     break;
@@ -93,7 +93,7 @@ impl PytreePath<'_> {
     }
 }
 
-/// What a dict with the keys of `items` is called.
+/// The description of a dict with the keys of `items`, for messages.
 pub(crate) fn dict_of<A>(py: Python<'_>, items: &[(Py<PyAny>, Pytree<A>)]) -> PyResult<String> {
     let keys = items.iter().map(|(key, _)| key.bind(py).repr().map(|key| key.to_string()));
     Ok(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
@@ -104,9 +104,9 @@ pub(crate) fn tuple_class<'py>(tuple: &Bound<'py, PyTuple>) -> Option<Bound<'py,
     (!tuple.is_exact_instance_of::<PyTuple>()).then(|| tuple.get_type().into_any())
 }
 
-/// The instance of a subclass of tuple that has these items.
+/// Create an instance of a subclass of tuple with these items.
 ///
-/// `tuple.__new__` makes it, as `namedtuple._make` does, since the constructor of a subclass may take other arguments.
+/// It is created by `tuple.__new__`, as in `namedtuple._make`, since the constructor of a subclass may take other arguments.
 /// Classes written in C, such as `time.struct_time`, allow only their own constructor.
 pub(crate) fn tuple_of<'py>(
     class: &Bound<'py, PyAny>,
@@ -115,7 +115,7 @@ pub(crate) fn tuple_of<'py>(
     let py = class.py();
     match items.get_type().call_method1(intern!(py, "__new__"), (class, &items)) {
         Err(error) if error.is_instance_of::<PyTypeError>(py) => class.call1((items,)),
-        made => made,
+        instance => instance,
     }
 }
 
@@ -125,50 +125,50 @@ pub(crate) fn class_of(value: &Bound<'_, PyAny>) -> String {
 }
 
 impl Pytree {
-    /// Take a value apart.
+    /// Flatten a value.
     pub(crate) fn of(value: &Bound<'_, PyAny>) -> PyResult<Pytree> {
         Pytree::at_depth(value, 0)
     }
 
     fn at_depth(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Pytree> {
         check_depth(depth)?;
-        let below = |item: Bound<'_, PyAny>| Pytree::at_depth(&item, depth + 1);
+        let child = |item: Bound<'_, PyAny>| Pytree::at_depth(&item, depth + 1);
         if let Ok(array) = value.cast::<PyArray>() {
             return Ok(Pytree::Array(array.clone().unbind()));
         }
         if let Ok(list) = value.cast::<PyList>() {
-            return list.iter().map(below).collect::<PyResult<_>>().map(Pytree::List);
+            return list.iter().map(child).collect::<PyResult<_>>().map(Pytree::List);
         }
         if let Ok(tuple) = value.cast::<PyTuple>() {
             if tuple.is_exact_instance_of::<PyTuple>() {
-                return Ok(Pytree::Tuple(tuple.iter().map(below).collect::<PyResult<_>>()?, None));
+                return Ok(Pytree::Tuple(tuple.iter().map(child).collect::<PyResult<_>>()?, None));
             }
-            // By its iterator, which a class made of tuples may have of its own, as lengths of traced arrays do.
-            let items = tuple.try_iter()?.map(|item| below(item?)).collect::<PyResult<_>>()?;
+            // By its iterator, which a subclass of tuple may override, as `Lengths` of traced arrays does.
+            let items = tuple.try_iter()?.map(|item| child(item?)).collect::<PyResult<_>>()?;
             return Ok(Pytree::Tuple(items, tuple_class(tuple).map(Bound::unbind)));
         }
         if let Ok(dict) = value.cast::<PyDict>() {
             let items =
-                dict.iter().map(|(key, item)| Ok((key.unbind(), below(item)?))).collect::<PyResult<_>>()?;
+                dict.iter().map(|(key, item)| Ok((key.unbind(), child(item)?))).collect::<PyResult<_>>()?;
             return Ok(Pytree::Dict(items));
         }
         Ok(Pytree::Other(value.clone().unbind()))
     }
 
-    /// The arrays, in order, with what they hold now.
+    /// Snapshots of the arrays, in order.
     pub(crate) fn snapshot_arrays(&self) -> PyResult<Vec<Array>> {
         self.arrays().iter().map(Array::snapshot).collect::<umber_core::Result<_>>().or_raise()
     }
 
     /// The arrays, in order.
     pub(crate) fn arrays(&self) -> Vec<Array> {
-        let mut found = Vec::new();
+        let mut arrays = Vec::new();
         self.visit(&mut |leaf| {
             if let Pytree::Array(array) = leaf {
-                found.push(array.get().get());
+                arrays.push(array.get().get());
             }
         });
-        found
+        arrays
     }
 }
 
@@ -190,39 +190,39 @@ impl<A> Pytree<A> {
         }
     }
 
-    /// Call `visit` on every leaf with its place, until it fails.
-    pub(crate) fn visit_places<E>(
+    /// Call `visit` on every leaf with its path, until it fails.
+    pub(crate) fn visit_paths<E>(
         &self,
-        place: &PytreePath<'_>,
+        path: &PytreePath<'_>,
         visit: &mut impl FnMut(&Pytree<A>, &PytreePath<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
-            Pytree::Array(_) | Pytree::Other(_) => visit(self, place),
+            Pytree::Array(_) | Pytree::Other(_) => visit(self, path),
             Pytree::List(items) | Pytree::Tuple(items, _) => items
                 .iter()
                 .enumerate()
-                .try_for_each(|(i, item)| item.visit_places(&PytreePath::Item(place, i), visit)),
-            Pytree::Dict(items) => items
-                .iter()
-                .try_for_each(|(key, item)| item.visit_places(&PytreePath::Key(place, key), visit)),
+                .try_for_each(|(i, item)| item.visit_paths(&PytreePath::Item(path, i), visit)),
+            Pytree::Dict(items) => {
+                items.iter().try_for_each(|(key, item)| item.visit_paths(&PytreePath::Key(path, key), visit))
+            }
         }
     }
 
-    /// The place of the array numbered `index`, for a message.
-    pub(crate) fn place_of(&self, py: Python<'_>, root: &str, index: usize) -> String {
-        let mut left = index;
-        let found = self.visit_places(&PytreePath::Root(root), &mut |leaf, place| match leaf {
-            Pytree::Array(_) if left == 0 => Err(place.text(py)),
+    /// The path of the array with an index, for a message.
+    pub(crate) fn path_of(&self, py: Python<'_>, root: &str, index: usize) -> String {
+        let mut remaining = index;
+        let result = self.visit_paths(&PytreePath::Root(root), &mut |leaf, path| match leaf {
+            Pytree::Array(_) if remaining == 0 => Err(path.text(py)),
             Pytree::Array(_) => {
-                left -= 1;
+                remaining -= 1;
                 Ok(())
             }
             _ => Ok(()),
         });
-        found.err().unwrap_or_else(|| root.to_owned())
+        result.err().unwrap_or_else(|| root.to_owned())
     }
 
-    /// How many arrays there are.
+    /// The number of arrays.
     pub(crate) fn count(&self) -> usize {
         let mut count = 0;
         self.visit(&mut |leaf| count += usize::from(matches!(leaf, Pytree::Array(_))));
@@ -245,7 +245,7 @@ impl<A> Pytree<A> {
         }
     }
 
-    /// The same structure with `replace` of every array; other leaves as `other` says.
+    /// The same structure with `replace` applied to every array and `other` to every other leaf.
     pub(crate) fn map<'py>(
         &self,
         py: Python<'py>,
@@ -256,14 +256,14 @@ impl<A> Pytree<A> {
             Pytree::Array(array) => replace(py, array)?,
             Pytree::Other(value) => other(py, value)?,
             Pytree::List(items) => {
-                let made =
+                let items =
                     items.iter().map(|item| item.map(py, replace, other)).collect::<PyResult<Vec<_>>>()?;
-                PyList::new(py, made)?.into_any().unbind()
+                PyList::new(py, items)?.into_any().unbind()
             }
             Pytree::Tuple(items, class) => {
-                let made =
+                let items =
                     items.iter().map(|item| item.map(py, replace, other)).collect::<PyResult<Vec<_>>>()?;
-                let tuple = PyTuple::new(py, made)?;
+                let tuple = PyTuple::new(py, items)?;
                 match class {
                     Some(class) => tuple_of(class.bind(py), tuple)?.unbind(),
                     None => tuple.into_any().unbind(),
@@ -279,7 +279,7 @@ impl<A> Pytree<A> {
         })
     }
 
-    /// The same structure with new arrays in place of the old, in order; other leaves stay.
+    /// The same structure with new arrays instead of the old ones, in order; other leaves are unchanged.
     pub(crate) fn rebuild(&self, py: Python<'_>, arrays: &[Array]) -> PyResult<Py<PyAny>> {
         let mut next = arrays.iter();
         self.map(
@@ -292,13 +292,15 @@ impl<A> Pytree<A> {
         )
     }
 
-    /// The same structure with gradients in place of the arrays; what has none is `None`.
+    /// The same structure with gradients in place of the arrays; other leaves become `None`.
     pub(crate) fn gradients(&self, py: Python<'_>, arrays: &[Array]) -> PyResult<Py<PyAny>> {
-        self.each(py, arrays, |py, array| Ok(NewArray::from(array.clone()).object(py)?.unbind().into_any()))
+        self.map_values(py, arrays, |py, array| {
+            Ok(NewArray::from(array.clone()).object(py)?.unbind().into_any())
+        })
     }
 
-    /// The same structure with what `make` says of `values` in place of the arrays, and `None` for other leaves.
-    pub(crate) fn each<T>(
+    /// The same structure with `make` applied to `values` in place of the arrays, and `None` for other leaves.
+    pub(crate) fn map_values<T>(
         &self,
         py: Python<'_>,
         values: &[T],
@@ -312,33 +314,34 @@ impl<A> Pytree<A> {
         )
     }
 
-    /// Refuse leaves that are neither arrays nor `None`.
-    pub(crate) fn check_arrays(&self, py: Python<'_>, op: &str, place: &PytreePath<'_>) -> PyResult<()> {
-        self.visit_places(place, &mut |leaf, place| match leaf {
+    /// Raise for leaves that are neither arrays nor `None`.
+    pub(crate) fn check_arrays(&self, py: Python<'_>, op: &str, path: &PytreePath<'_>) -> PyResult<()> {
+        self.visit_paths(path, &mut |leaf, path| match leaf {
             Pytree::Other(value) if !value.is_none(py) => Err(PyValueError::new_err(format!(
                 "[{op}] {}: got {}, expected only arrays",
-                place.text(py),
+                path.text(py),
                 class_of(value.bind(py))
             ))),
             _ => Ok(()),
         })
     }
 
-    /// What in `value`, which must be built like this tree, stands where the arrays are; `None` where that is left out.
+    /// Collect the entries of `value`, which must have the structure of this tree, at the positions of the arrays. `None` in
+    /// place of a subtree means `None` for all of its arrays.
     ///
-    /// Lists and tuples stand for one another, and whatever is in place of other leaves is passed over.
-    pub(crate) fn aligned<'py>(
+    /// Lists and tuples are interchangeable, and entries at the positions of other leaves are ignored.
+    pub(crate) fn align<'py>(
         &self,
         op: &str,
         value: &Bound<'py, PyAny>,
-        place: &PytreePath<'_>,
-        found: &mut Vec<Option<Bound<'py, PyAny>>>,
+        path: &PytreePath<'_>,
+        entries: &mut Vec<Option<Bound<'py, PyAny>>>,
     ) -> PyResult<()> {
         let py = value.py();
         let mismatch = |expected: String| {
             Err(PyValueError::new_err(format!(
                 "[{op}] {}: got {}, expected {expected}",
-                place.text(py),
+                path.text(py),
                 match value.len() {
                     Ok(length) if !value.is_instance_of::<PyArray>() =>
                         format!("{} of {length}", class_of(value)),
@@ -347,7 +350,7 @@ impl<A> Pytree<A> {
             )))
         };
         if value.is_none() {
-            found.extend(std::iter::repeat_n(None, self.count()));
+            entries.extend(std::iter::repeat_n(None, self.count()));
             return Ok(());
         }
         match self {
@@ -358,7 +361,7 @@ impl<A> Pytree<A> {
                 if is_container {
                     return mismatch("an array".into());
                 }
-                found.push(Some(value.clone()));
+                entries.push(Some(value.clone()));
             }
             Pytree::Other(_) => {}
             Pytree::List(items) | Pytree::Tuple(items, _) => {
@@ -367,7 +370,7 @@ impl<A> Pytree<A> {
                     return mismatch(format!("a tuple of {}", items.len()));
                 }
                 for (i, (item, value)) in items.iter().zip(value.try_iter()?).enumerate() {
-                    item.aligned(op, &value?, &PytreePath::Item(place, i), found)?;
+                    item.align(op, &value?, &PytreePath::Item(path, i), entries)?;
                 }
             }
             Pytree::Dict(items) => {
@@ -378,7 +381,7 @@ impl<A> Pytree<A> {
                 }
                 for (key, item) in items {
                     match dict.get_item(key)? {
-                        Some(value) => item.aligned(op, &value, &PytreePath::Key(place, key), found)?,
+                        Some(value) => item.align(op, &value, &PytreePath::Key(path, key), entries)?,
                         None => return mismatch(keys()?),
                     }
                 }
@@ -389,7 +392,7 @@ impl<A> Pytree<A> {
 }
 
 impl Pytree<()> {
-    /// Show the garbage collector what the structure holds.
+    /// Report the Python objects of the structure to the garbage collector.
     pub(crate) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
             Pytree::Array(()) => Ok(()),

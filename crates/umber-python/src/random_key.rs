@@ -1,6 +1,6 @@
-//! The object that shows the key of the random state: what a program writes into it is the key from then on.
+//! The array object that represents the key of the global random state: an in-place update of it sets the key.
 //!
-//! A draw puts another key in place, and an object that shows the one before belongs to the program alone.
+//! Drawing random numbers replaces the key. An object with a previous key is an ordinary array.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -14,43 +14,43 @@ use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// The object, as long as anybody has it: held from here it would keep the graph of a trace.
-static SHOWN: Mutex<Option<Py<PyWeakrefReference>>> = Mutex::new(None);
-/// Its address, so that other objects are told apart at once, or that of one that was there.
+/// A weak reference to the object: a strong one would keep the graph of a trace alive.
+static OBJECT: Mutex<Option<Py<PyWeakrefReference>>> = Mutex::new(None);
+/// The address of the object, or of a previous one: a fast check that excludes other objects.
 static ADDRESS: AtomicUsize = AtomicUsize::new(0);
 
-/// The object that shows the key now.
+/// The object with the current key.
 pub(crate) fn object(py: Python<'_>) -> PyResult<Bound<'_, PyArray>> {
     let key = random::state().or_raise()?;
-    if let Some(shown) = shown(py)
-        && shown.get().get_cloned(py).is_same(&key)
+    if let Some(object) = current_object(py)
+        && object.get().get_cloned(py).is_same(&key)
     {
-        return Ok(shown);
+        return Ok(object);
     }
-    let shown = NewArray::from(key).object(py)?;
-    let reference = PyWeakrefReference::new(&shown)?.unbind();
-    ADDRESS.store(shown.get().address(), Ordering::Relaxed);
-    let before = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).replace(reference);
-    drop(before);
-    Ok(shown)
+    let object = NewArray::from(key).object(py)?;
+    let reference = PyWeakrefReference::new(&object)?.unbind();
+    ADDRESS.store(object.get().address(), Ordering::Relaxed);
+    let previous = OBJECT.lock().unwrap_or_else(PoisonError::into_inner).replace(reference);
+    drop(previous);
+    Ok(object)
 }
 
-/// Let an array that is about to be written into `object` be the key, if it shows that.
+/// Set the key to `array`, which is about to be written into `object`, if `object` represents the key.
 #[inline]
-pub(crate) fn follow(py: Python<'_>, object: &PyArray, array: &Array) -> PyResult<()> {
-    if ADDRESS.load(Ordering::Relaxed) == object.address() { follow_shown(py, object, array) } else { Ok(()) }
+pub(crate) fn set_if_key(py: Python<'_>, object: &PyArray, array: &Array) -> PyResult<()> {
+    if ADDRESS.load(Ordering::Relaxed) == object.address() { set_key(py, object, array) } else { Ok(()) }
 }
 
 #[cold]
-fn follow_shown(py: Python<'_>, object: &PyArray, array: &Array) -> PyResult<()> {
-    let is_it = shown(py).is_some_and(|shown| shown.get().address() == object.address());
-    if is_it && random::state().or_raise()?.is_same(&object.get_cloned(py)) {
+fn set_key(py: Python<'_>, object: &PyArray, array: &Array) -> PyResult<()> {
+    let is_key = current_object(py).is_some_and(|key| key.get().address() == object.address());
+    if is_key && random::state().or_raise()?.is_same(&object.get_cloned(py)) {
         random::set_state(array.clone()).or_raise()?;
     }
     Ok(())
 }
 
-fn shown(py: Python<'_>) -> Option<Bound<'_, PyArray>> {
-    let reference = SHOWN.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.clone_ref(py);
+fn current_object(py: Python<'_>) -> Option<Bound<'_, PyArray>> {
+    let reference = OBJECT.lock().unwrap_or_else(PoisonError::into_inner).as_ref()?.clone_ref(py);
     reference.bind(py).upgrade()?.cast_into().ok()
 }

@@ -1,6 +1,6 @@
 //! `Device`, `Stream` and the functions that select them.
 //!
-//! One subject: devices and streams; most lines document their functions.
+//! One subject: devices and streams; most lines are documentation of their functions.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -26,8 +26,8 @@ pub(crate) struct PyDeviceType(pub(crate) DeviceType);
 impl PyDeviceType {
     /// Convert an object to a kind of device; `None` for other objects.
     pub(crate) fn find(object: &Bound<'_, PyAny>) -> PyResult<Option<PyDeviceType>> {
-        let place = KINDS.place(object)?;
-        Ok(place.map(|place| PyDeviceType(if place == 0 { DeviceType::Cpu } else { DeviceType::Gpu })))
+        let index = KINDS.index_of(object)?;
+        Ok(index.map(|index| PyDeviceType(if index == 0 { DeviceType::Cpu } else { DeviceType::Gpu })))
     }
 }
 
@@ -127,12 +127,12 @@ impl PyDevice {
         Ok(PyDeviceType::find(other)?.is_some_and(|kind| kind.0 == self.0.kind))
     }
 
-    /// Hash of the kind, to which a device is equal.
+    /// Hash of the kind, since a device compares equal to its kind.
     fn __hash__(&self, py: Python<'_>) -> PyResult<isize> {
         self.r#type().into_pyobject(py)?.hash()
     }
 
-    /// Return the parts that pickle needs.
+    /// Return the state that pickle stores.
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let device = slf.get();
         let arguments = (device.r#type(), device.0.index);
@@ -672,9 +672,9 @@ fn device_count(device_type: PyDeviceType) -> usize {
 #[pyfunction]
 #[pyo3(signature = (d = None))]
 fn device_info<'py>(py: Python<'py>, d: Option<&Bound<'py, PyAny>>) -> PyResult<Bound<'py, PyDict>> {
-    let wanted = d.map_or(Ok(device::default_device()), device_of)?;
-    device::default_stream(wanted).or_raise()?;
-    let backend = backend(wanted).expect("a device with a stream has a backend");
+    let device = d.map_or(Ok(device::default_device()), device_of)?;
+    device::default_stream(device).or_raise()?;
+    let backend = backend(device).expect("a device with a stream has a backend");
     let info = PyDict::new(py);
     info.set_item("device_name", backend.name())?;
     info.set_item("architecture", backend.name())?;

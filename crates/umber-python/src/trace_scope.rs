@@ -1,7 +1,7 @@
-//! Outside: array objects that a function being compiled did not make, and may therefore not write into.
+//! Detection of writes into array objects that were created outside of the function being compiled.
 //!
-//! What it writes there has no value once the trace is over, so the write itself is refused, unless the object is named
-//! among the outputs.
+//! A traced value that is written into such an object would have no value after the trace, so the write raises, unless the
+//! object is listed in `outputs`.
 
 use std::cell::{Cell, RefCell};
 
@@ -9,39 +9,39 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 thread_local! {
-    /// The number of the trace this thread is in; none is 0.
+    /// The number of this thread's current trace, or 0.
     static CURRENT: Cell<u64> = const { Cell::new(0) };
     static LAST: Cell<u64> = const { Cell::new(0) };
-    /// Addresses of objects from outside that may be written.
+    /// Addresses of outside objects that may be written.
     static OUTPUTS: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The trace that array objects are made in now.
+/// The number of the trace in which array objects are created now.
 #[inline]
 pub(crate) fn current() -> u64 {
     CURRENT.get()
 }
 
-/// A function is being compiled, until dropped.
+/// Guard for the trace of a function that is being compiled; dropping it ends the trace.
 pub(crate) struct CompileScope {
-    before: u64,
-    outputs_before: Vec<usize>,
+    previous: u64,
+    previous_outputs: Vec<usize>,
 }
 
 /// Begin to trace a function that may write into the objects at these addresses.
 pub(crate) fn enter(outputs: Vec<usize>) -> CompileScope {
     LAST.set(LAST.get() + 1);
-    CompileScope { before: CURRENT.replace(LAST.get()), outputs_before: OUTPUTS.replace(outputs) }
+    CompileScope { previous: CURRENT.replace(LAST.get()), previous_outputs: OUTPUTS.replace(outputs) }
 }
 
 impl Drop for CompileScope {
     fn drop(&mut self) {
-        CURRENT.set(self.before);
-        OUTPUTS.set(std::mem::take(&mut self.outputs_before));
+        CURRENT.set(self.previous);
+        OUTPUTS.set(std::mem::take(&mut self.previous_outputs));
     }
 }
 
-/// Refuse to write a traced value into the object at `address`, made in the trace `born`, if that is from outside.
+/// Raise if a traced value is written into the object at `address`, which was created in the trace `born`, outside of this trace.
 pub(crate) fn check_write(address: usize, born: u64) -> PyResult<()> {
     if current() == born || current() == 0 || OUTPUTS.with_borrow(|outputs| outputs.contains(&address)) {
         return Ok(());

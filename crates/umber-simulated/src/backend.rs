@@ -1,4 +1,4 @@
-//! What the device says as a backend: work is checked, numbered and enqueued here, and runs later.
+//! The `Backend` implementation: work is checked by the race detector, numbered and enqueued; the stream's thread runs it later.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use umber_types::{Context, DType, Device, Layout, Result, Stream, bail, ensure};
 use crate::Simulated;
 use crate::block::{self, Block, Memory};
 use crate::stream::Item;
-use crate::work::{Action, End, Place, QueuedWork, dense};
+use crate::work::{Action, Endpoint, Operand, QueuedWork, dense};
 
 // SAFETY: outputs are dense blocks of their specs' size, donated inputs of that size, or views of an input.
 unsafe impl Backend for Simulated {
@@ -46,13 +46,13 @@ unsafe impl Backend for Simulated {
 
     unsafe fn launch(&self, op: &Op, task: &mut Task<'_>) -> Result<Event> {
         self.machine.check_process()?;
-        self.machine.violations.check_drained()?;
+        self.machine.violations.check_deferred()?;
         if self.machine.faults.refuses_launch() {
             bail!(Runtime("simulated"), "launch refused");
         }
         let stream = self.own_stream(task.stream)?;
-        let inputs = task.inputs.iter().zip(&task.dtypes).map(|(input, &dtype)| self.place(input, dtype));
-        let inputs = inputs.collect::<Result<Vec<Place>>>()?;
+        let inputs = task.inputs.iter().zip(&task.dtypes).map(|(input, &dtype)| self.operand(input, dtype));
+        let inputs = inputs.collect::<Result<Vec<Operand>>>()?;
         let reads = inputs.iter().map(|input| Arc::clone(&input.block)).collect();
         let (name, context) = (name_of(op), task.context.clone());
         if let Some(layout) = task.inputs.first().and_then(|input| op.view(input.layout())) {
@@ -63,14 +63,14 @@ unsafe impl Backend for Simulated {
             return Ok(event);
         }
         let outputs = self.outputs(op, task)?;
-        let places = outputs.iter().zip(&task.specs).map(|(output, spec)| self.place(output, spec.dtype));
-        let places = places.collect::<Result<Vec<Place>>>()?;
-        let writes = places.iter().map(|output| Arc::clone(&output.block)).collect();
+        let operands = outputs.iter().zip(&task.specs).map(|(output, spec)| self.operand(output, spec.dtype));
+        let operands = operands.collect::<Result<Vec<Operand>>>()?;
+        let writes = operands.iter().map(|output| Arc::clone(&output.block)).collect();
         let action = Action::Kernel {
             op: op.clone(),
             inputs,
             specs: task.specs.iter().map(|&spec| spec.clone()).collect(),
-            outputs: places,
+            outputs: operands,
             fails: self.machine.faults.fails_kernel(),
         };
         let event = self.start(stream, QueuedWork { name, context, reads, writes, action })?;
@@ -90,26 +90,26 @@ unsafe impl Backend for Simulated {
         );
         let (mut reads, mut writes) = (Vec::new(), Vec::new());
         let source = if from.buffer().is_on_host() {
-            End::Host(dense(from, dtype)?)
+            Endpoint::Host(dense(from, dtype)?)
         } else {
-            let place = self.place(from, dtype)?;
-            reads.push(Arc::clone(&place.block));
-            End::Device(place)
+            let operand = self.operand(from, dtype)?;
+            reads.push(Arc::clone(&operand.block));
+            Endpoint::Device(operand)
         };
-        let target = if let Some(storage) = block::beside(to) {
+        let target = if let Some(storage) = block::host_alias(to) {
             ensure!(!reads.is_empty(), Runtime("simulated"), "neither side of the copy is on the device");
-            End::Host(storage)
+            Endpoint::Host(storage)
         } else {
-            let place = self.place(to, dtype)?;
-            // What lies around the elements stays, and with it what failed there.
-            let is_whole =
+            let operand = self.operand(to, dtype)?;
+            // A partial write keeps the other bytes of the block and therefore its failure, too.
+            let covers_block =
                 to.layout().is_contiguous() && to.layout().size() * dtype.size() == to.buffer().bytes();
-            if !is_whole {
-                // First, so that of two failures the older one goes on.
-                reads.insert(0, Arc::clone(&place.block));
+            if !covers_block {
+                // In front, so that the older of two failures is propagated.
+                reads.insert(0, Arc::clone(&operand.block));
             }
-            writes.push(Arc::clone(&place.block));
-            End::Device(place)
+            writes.push(Arc::clone(&operand.block));
+            Endpoint::Device(operand)
         };
         let action = Action::Copy { from: source, to: target, dtype };
         self.start(stream, QueuedWork { name: "copy", context: Context::default(), reads, writes, action })
@@ -128,18 +128,18 @@ unsafe impl Backend for Simulated {
         Ok(())
     }
 
-    fn finish(&self, event: Event, patience: Duration) -> Result<bool> {
+    fn finish(&self, event: Event, timeout: Duration) -> Result<bool> {
         self.machine.check_process()?;
         let stream = self.own_stream(event.stream)?;
         self.check_started(event, self.machine.order().started(stream))?;
-        self.machine.streams.queue(stream).finish(event.number, patience)
+        self.machine.streams.queue(stream).finish(event.number, timeout)
     }
 
-    fn synchronize(&self, stream: Stream, patience: Duration) -> Result<bool> {
+    fn synchronize(&self, stream: Stream, timeout: Duration) -> Result<bool> {
         self.machine.check_process()?;
         let stream = self.own_stream(stream)?;
         let started = self.machine.order().started(stream);
-        self.machine.streams.queue(stream).synchronize(started, patience)
+        self.machine.streams.queue(stream).synchronize(started, timeout)
     }
 }
 
@@ -158,16 +158,16 @@ impl Simulated {
         if event.number <= started {
             return Ok(());
         }
-        Err(self.machine.violations.note(format!(
+        Err(self.machine.violations.record(format!(
             "wait for work {} of {}, but the last started work is {started}",
             event.number, event.stream
         )))
     }
 
-    /// Elements in memory of the device.
-    fn place(&self, storage: &Storage, dtype: DType) -> Result<Place> {
+    /// A storage in the device's memory as an operand of work.
+    fn operand(&self, storage: &Storage, dtype: DType) -> Result<Operand> {
         let block = self.block(storage.buffer())?;
-        Ok(Place { block, layout: storage.layout().clone(), dtype })
+        Ok(Operand { block, layout: storage.layout().clone(), dtype })
     }
 
     fn block(&self, buffer: &Buffer) -> Result<Arc<Block>> {
@@ -183,19 +183,19 @@ impl Simulated {
         }
     }
 
-    /// Storage for the outputs: inputs that may be overwritten, or new.
+    /// Storage for the outputs: donated inputs, or new blocks.
     fn outputs(&self, op: &Op, task: &Task<'_>) -> Result<SmallVec<[Storage; 1]>> {
         let may_overwrite = match op {
             Op::Fused(Fused(region)) => region.may_overwrite(),
             _ => matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_)),
         };
-        let mut taken: SmallVec<[usize; 2]> = SmallVec::new();
+        let mut donated: SmallVec<[usize; 2]> = SmallVec::new();
         let mut outputs = SmallVec::new();
         for (i, spec) in task.specs.iter().enumerate() {
-            let donor = if may_overwrite { task.donor(i, &taken) } else { None };
+            let donor = if may_overwrite { task.donor(i, &donated) } else { None };
             outputs.push(match donor {
                 Some(donor) => {
-                    taken.push(donor);
+                    donated.push(donor);
                     task.inputs[donor].clone()
                 }
                 None => {
@@ -207,7 +207,7 @@ impl Simulated {
         Ok(outputs)
     }
 
-    /// Check that work is ordered after what it conflicts with, number it and enqueue it.
+    /// Check that work is ordered after the accesses it conflicts with, number it and enqueue it.
     fn start(&self, stream: u32, work: QueuedWork) -> Result<Event> {
         let ids = |blocks: &[Arc<Block>]| blocks.iter().map(|block| block.id).collect::<SmallVec<[u64; 4]>>();
         let queue = self.machine.streams.served(stream)?;
@@ -220,13 +220,13 @@ impl Simulated {
             }
             Err(text) => {
                 drop(order);
-                Err(self.machine.violations.note(text))
+                Err(self.machine.violations.record(text))
             }
         }
     }
 }
 
-/// The name of an operation, or of the one whose result a region computes.
+/// The name of an operation; for a fused region, of the operation that computes its last output.
 fn name_of(op: &Op) -> &'static str {
     match op {
         Op::Fused(Fused(region)) => region.name(),

@@ -1,6 +1,6 @@
-//! Blocks: memory of the device.
+//! Blocks: allocations of device memory.
 //!
-//! Invariant: a block's bytes are touched by the work of streams only, which the race detector has ordered, and by nobody else.
+//! Invariant: only the work of streams accesses a block's bytes, after the race detector has accepted its order.
 
 use std::fmt;
 use std::ptr::NonNull;
@@ -13,32 +13,32 @@ use umber_types::{DType, Device, Layout, Result, Scalar};
 use crate::work::Failure;
 use crate::{Machine, lock};
 
-/// Bytes that are kept for reuse or belong to a block.
+/// Host memory that backs a block, or that the pool caches for reuse.
 pub(crate) struct Bytes {
-    /// `None` once it is freed.
+    /// `None` once freed.
     memory: Option<allocator::Block>,
     capacity: usize,
 }
 
 impl Bytes {
-    /// Memory that does not count as the host's.
+    /// Allocate memory that the host's statistics do not count.
     pub(crate) fn new(capacity: usize) -> Result<Arc<Bytes>> {
         Ok(Arc::new(Bytes { memory: Some(allocator::allocate_scratch(capacity)?), capacity }))
     }
 
-    /// How many there are.
+    /// Number of bytes.
     pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// All of them as the kernels of the host see them.
+    /// A storage over all bytes, for host kernels.
     pub(crate) fn storage(self: &Arc<Bytes>, layout: Layout) -> Storage {
-        let start = self.memory.as_ref().expect("freed by nobody but who drops it").start();
+        let start = self.memory.as_ref().expect("freed only on drop").start();
         wrapped(start, self.capacity, layout, Arc::clone(self))
     }
 
-    /// Fill them with a pattern that is NaN in every float dtype, so that it shows when they are read before they are written.
-    pub(crate) fn spoil(self: &Arc<Bytes>) {
+    /// Fill the bytes with a pattern that is NaN in every floating dtype, so that reads of uninitialised memory show.
+    pub(crate) fn poison(self: &Arc<Bytes>) {
         let mut all = self.storage(Layout::contiguous([self.capacity].into()));
         if let Some(view) = all.view_mut(DType::UInt8) {
             umber_kernels::create::fill(Scalar::UInt(0xff), view);
@@ -54,36 +54,37 @@ impl Drop for Bytes {
     }
 }
 
-/// Memory of the host for the work of a stream to write, beside who holds it.
-pub(crate) fn beside(storage: &Storage) -> Option<Storage> {
+/// A writable alias of a storage in host memory, for a stream to write; `None` for device memory.
+pub(crate) fn host_alias(storage: &Storage) -> Option<Storage> {
     let start = storage.buffer().host_start()?;
     Some(wrapped(start, storage.buffer().bytes(), storage.layout().clone(), Arc::clone(storage.buffer())))
 }
 
+/// A storage over `bytes` bytes at `start`, which `owner` keeps alive.
 fn wrapped<K: Send + Sync + 'static>(
     start: NonNull<u8>,
     bytes: usize,
     layout: Layout,
-    keep: Arc<K>,
+    owner: Arc<K>,
 ) -> Storage {
-    // SAFETY: what `keep` holds owns these bytes (see the callers) and is dropped with the buffer. Who writes them has been ordered
-    // with who reads them: by the race detector on the device, by `Backend::copy`'s contract on the host.
+    // SAFETY: `owner` owns these bytes (see the callers) and is dropped with the buffer. Writes are ordered with reads: by the
+    // race detector for device memory, by `Backend::copy`'s contract for host memory.
     let buffer =
-        unsafe { Buffer::foreign(start, bytes, Access::Writable, ExternalWrites::Fixed, Box::new(keep)) };
+        unsafe { Buffer::foreign(start, bytes, Access::Writable, ExternalWrites::Fixed, Box::new(owner)) };
     Storage::new(Arc::new(buffer), layout)
 }
 
-/// What a block holds.
+/// The content of a block.
 struct Content {
-    /// `None` once it is freed.
+    /// `None` once freed.
     bytes: Option<Arc<Bytes>>,
-    /// Why it does not hold what it should.
+    /// The failure of the work that should have filled it.
     failure: Option<Failure>,
 }
 
-/// Memory that was given out once: when its bytes are reused, they are another block.
+/// One allocation. Reused bytes belong to a new block with a new id.
 pub(crate) struct Block {
-    /// Its number among all blocks of the device.
+    /// Unique among all blocks of the device.
     pub(crate) id: u64,
     content: Mutex<Content>,
 }
@@ -93,17 +94,17 @@ impl Block {
         Block { id, content: Mutex::new(Content { bytes: Some(bytes), failure: None }) }
     }
 
-    /// Its bytes, unless it was freed.
+    /// Its bytes; `None` once freed.
     pub(crate) fn bytes(&self) -> Option<Arc<Bytes>> {
         lock(&self.content).bytes.clone()
     }
 
-    /// Take its bytes: it is freed.
+    /// Free the block and return its bytes.
     pub(crate) fn free(&self) -> Option<Arc<Bytes>> {
         lock(&self.content).bytes.take()
     }
 
-    /// The error of the work that was to fill it.
+    /// The failure of the work that should have filled it.
     pub(crate) fn failure(&self) -> Option<Failure> {
         lock(&self.content).failure.clone()
     }
@@ -113,7 +114,7 @@ impl Block {
     }
 }
 
-/// A block as core holds it.
+/// A block as umber-core's device memory.
 pub(crate) struct Memory {
     pub(crate) machine: Arc<Machine>,
     pub(crate) block: Arc<Block>,
@@ -133,7 +134,7 @@ impl DeviceMemory for Memory {
             after.iter().map(|event| (event.stream.index, event.number)).collect();
         let uncovered = machine.order().release(block.id, &after);
         for (stream, number, text) in uncovered {
-            machine.violations.owe(text);
+            machine.violations.defer(text);
             after.push((stream, number));
         }
         machine.pool.release(block, after, &machine.streams);

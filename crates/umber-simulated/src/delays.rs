@@ -1,4 +1,4 @@
-//! Random delays, the same sequence for the same seed.
+//! Random delays, reproducible by seed.
 
 use std::time::Duration;
 
@@ -24,8 +24,8 @@ impl Delays {
         self.state ^= self.state >> 7;
         self.state ^= self.state << 17;
         if self.state >> 63 == 0 {
-            let part = (self.state >> 32 & 0xffff) as u32;
-            std::thread::sleep(self.longest * part / 0xffff);
+            let fraction = (self.state >> 32 & 0xffff) as u32;
+            std::thread::sleep(self.longest * fraction / 0xffff);
         }
     }
 }

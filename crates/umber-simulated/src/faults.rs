@@ -1,22 +1,22 @@
-//! Faults on purpose: launches that are refused, and kernels that fail while they run.
+//! Fault injection: launches that fail, and kernels that fail while they run.
 
 use std::sync::Mutex;
 
 use crate::lock;
 
-/// Counts down to a fault; `None` if there is none to come.
+/// Number of calls before the next fault; `None` if no fault is planned.
 struct Countdown(Mutex<Option<u64>>);
 
 impl Countdown {
     fn is_due(&self) -> bool {
-        let mut left = lock(&self.0);
-        let is_due = *left == Some(0);
-        *left = left.and_then(|left| left.checked_sub(1));
+        let mut remaining = lock(&self.0);
+        let is_due = *remaining == Some(0);
+        *remaining = remaining.and_then(|remaining| remaining.checked_sub(1));
         is_due
     }
 }
 
-/// The faults to come.
+/// The planned faults.
 pub(crate) struct Faults {
     launch: Countdown,
     kernel: Countdown,
@@ -35,12 +35,12 @@ impl Faults {
         *lock(&self.kernel.0) = Some(after);
     }
 
-    /// Is this launch to be refused?
+    /// Does this launch fail? Counts the launch.
     pub(crate) fn refuses_launch(&self) -> bool {
         self.launch.is_due()
     }
 
-    /// Is the kernel that is being launched to fail?
+    /// Does the kernel of this launch fail? Counts the kernel.
     pub(crate) fn fails_kernel(&self) -> bool {
         self.kernel.is_due()
     }

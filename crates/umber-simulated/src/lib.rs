@@ -1,15 +1,15 @@
 //! Floor 7: a simulated asynchronous accelerator.
 //!
-//! It has what makes a real device hard to use: memory that the host cannot address, streams whose work runs later and in any
-//! order among each other, and failures that are known only after the call that caused them has returned. The kernels are those of
-//! the CPU. Every launch, copy and release is checked against the order that events promise ([`order`](self#order)), so that a
-//! missing wait is an error in every run and not only when the timing is bad.
+//! It has the difficulties of a real device: memory that the host cannot address, streams that run asynchronously and unordered
+//! with respect to each other, and failures that are reported after the call that caused them has returned. The kernels are those
+//! of the CPU. A race detector checks every launch, copy and release against the order that events establish
+//! ([`order`](self#order)), so that a missing wait is an error in every run, independent of timing.
 //!
 //! # Order
 //!
-//! Each stream has a vector clock: how much work of every other stream is over before its next work begins. Work may read a block of
-//! memory if its clock covers the work that wrote the block, and may write it if its clock covers the work that read it as well. What
-//! the host has waited for does not count.
+//! Each stream has a vector clock: for every other stream, the number of the last work that finishes before the next work of
+//! this stream begins. Work may read a block of memory if its clock covers the work that wrote the block, and may write the
+//! block if its clock also covers the work that read it. Waits of the host do not count.
 
 mod backend;
 mod block;
@@ -38,17 +38,17 @@ use stream::Streams;
 pub struct Config {
     /// Seed of the random delays.
     pub seed: u64,
-    /// The longest delay before a piece of work begins.
+    /// Maximum random delay before a piece of work begins.
     pub delay: Duration,
     /// Bytes of memory.
     pub memory: usize,
-    /// Whether composite operations are expanded to simpler ones.
+    /// Decompose composite operations into simpler ones.
     pub decompose: bool,
-    /// Whether `eig` and `sort` are left to the CPU.
+    /// Report `eig` and `sort` as unsupported, so that they run on the CPU.
     pub unsupported: bool,
-    /// Refuse the launch after so many others.
+    /// Let a launch fail after this many launches.
     pub fail_launch: Option<u64>,
-    /// Let the kernel after so many others fail.
+    /// Let a kernel fail after this many kernels.
     pub fail_kernel: Option<u64>,
 }
 
@@ -66,19 +66,19 @@ impl Default for Config {
     }
 }
 
-/// A simulated accelerator. Clones are handles to the same one.
+/// A simulated accelerator. Clones are handles to the same device.
 #[derive(Clone)]
 pub struct Simulated {
     machine: Arc<Machine>,
 }
 
-/// What all handles share. Locks are taken in the order of the fields.
+/// The state that all handles share. Locks are taken in the order of the fields.
 struct Machine {
     device: Device,
     config: Config,
-    /// The process that has used the device first.
+    /// The first process that used the device.
     process: OnceLock<u32>,
-    /// Held while work is numbered and enqueued, so that both happen in the same order.
+    /// Locked while work is numbered and enqueued, so that both happen in the same order.
     order: Mutex<Order>,
     pool: Pool,
     streams: Streams,
@@ -86,12 +86,12 @@ struct Machine {
     violations: Arc<Violations>,
 }
 
-/// Accesses that were not ordered, in words.
+/// Messages of the accesses that were not ordered.
 #[derive(Debug, Default)]
 struct Violations {
     all: Mutex<Vec<String>>,
-    /// One that no call could answer with: the next launch does.
-    owed: Mutex<Option<Error>>,
+    /// The violation of a release, which cannot return an error: the next launch returns it.
+    deferred: Mutex<Option<Error>>,
 }
 
 /// Open the simulated accelerator `Device(gpu, index)`.
@@ -113,16 +113,16 @@ pub fn open(index: u32, config: Config) -> Simulated {
 /// The devices that were registered, by index.
 static REGISTERED: Mutex<Vec<Simulated>> = Mutex::new(Vec::new());
 
-/// The simulated accelerators of this process that are registered.
+/// The registered simulated accelerators of this process.
 pub fn registered() -> Vec<Simulated> {
     lock(&REGISTERED).clone()
 }
 
 impl Simulated {
-    /// Let operations run on the device, for as long as the process lives.
+    /// Register the device as a backend, for the lifetime of the process.
     ///
     /// # Errors
-    /// It is not the next accelerator by index.
+    /// The index is not the next free accelerator index.
     pub fn register(&self) -> Result<()> {
         umber_core::backend::register(Box::new(self.clone()))?;
         lock(&REGISTERED).push(self.clone());
@@ -139,30 +139,30 @@ impl Simulated {
         Event { stream, number: self.machine.order().started(stream.index) }
     }
 
-    /// Every access so far that was not ordered after the accesses it conflicts with.
+    /// Messages of all accesses so far that were not ordered after the accesses they conflict with.
     pub fn violations(&self) -> Vec<String> {
         lock(&self.machine.violations.all).clone()
     }
 
-    /// Forget the violations that are known.
+    /// Clear the recorded violations.
     pub fn clear_violations(&self) {
         lock(&self.machine.violations.all).clear();
-        lock(&self.machine.violations.owed).take();
+        lock(&self.machine.violations.deferred).take();
     }
 
-    /// Refuse a launch, after `after` others.
+    /// Let a launch fail, after `after` other launches.
     pub fn fail_next_launch(&self, after: u64) {
         self.machine.faults.fail_launch(after);
     }
 
-    /// Let a kernel fail while it runs, after `after` others.
+    /// Let a kernel fail while it runs, after `after` other kernels.
     pub fn fail_next_kernel(&self, after: u64) {
         self.machine.faults.fail_kernel(after);
     }
 }
 
 impl Machine {
-    /// Threads do not survive a fork, and their locks stay closed: only one process may use the device.
+    /// A forked child has no stream threads, and locks that they held stay locked: only one process may use the device.
     fn check_process(&self) -> Result<()> {
         ensure!(
             self.is_own_process(),
@@ -173,8 +173,8 @@ impl Machine {
     }
 
     fn is_own_process(&self) -> bool {
-        let own = std::process::id();
-        *self.process.get_or_init(|| own) == own
+        let id = std::process::id();
+        *self.process.get_or_init(|| id) == id
     }
 
     fn order(&self) -> MutexGuard<'_, Order> {
@@ -183,26 +183,26 @@ impl Machine {
 }
 
 impl Violations {
-    /// Note what was not ordered, as the error of the call that asked for it.
-    fn note(&self, detail: impl Into<String>) -> Error {
+    /// Record a violation; returns it as an error for the call that caused it.
+    fn record(&self, detail: impl Into<String>) -> Error {
         let error = Error::new(ErrorKind::Runtime, detail).with_op("simulated");
         lock(&self.all).push(error.to_string());
         error
     }
 
-    /// Note what was not ordered where no error can be answered.
-    fn owe(&self, detail: String) {
-        let error = self.note(detail);
-        lock(&self.owed).get_or_insert(error);
+    /// Record a violation of a call that cannot return an error; the next launch returns it.
+    fn defer(&self, detail: String) {
+        let error = self.record(detail);
+        lock(&self.deferred).get_or_insert(error);
     }
 
-    /// Answer with the error that is owed.
-    fn check_drained(&self) -> Result<()> {
-        lock(&self.owed).take().map_or(Ok(()), Err)
+    /// Return the deferred error, if there is one.
+    fn check_deferred(&self) -> Result<()> {
+        lock(&self.deferred).take().map_or(Ok(()), Err)
     }
 }
 
-/// Lock a mutex whose data stays consistent if a holder panics.
+/// Lock a mutex whose data is consistent even if a thread panicked while it held the lock.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,7 +1,7 @@
-//! Memory: blocks given out, waiting for their last work, and kept for reuse.
+//! The memory pool: allocated blocks, released blocks with pending work, and cached bytes.
 //!
-//! A block that core gives back while work on it is under way no longer counts as in use, but its bytes are neither reused nor
-//! freed until that work is over.
+//! A block that is released while work on it is pending no longer counts as active, but its bytes are neither reused nor freed
+//! before that work has finished.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,7 +16,7 @@ use crate::{Simulated, lock};
 
 const ALIGNMENT: usize = 64;
 
-/// A block that was given back, and the last work on it.
+/// A released block, and the last work on it.
 struct Released {
     block: Arc<Block>,
     capacity: usize,
@@ -24,6 +24,7 @@ struct Released {
 }
 
 struct State {
+    /// Number of blocks allocated so far: the id of the newest.
     blocks: u64,
     active: usize,
     peak: usize,
@@ -32,7 +33,7 @@ struct State {
     released: Vec<Released>,
     /// Bytes of `released`.
     waiting: usize,
-    /// By capacity.
+    /// Cached bytes by capacity.
     cache: BTreeMap<usize, Vec<Arc<Bytes>>>,
     /// Bytes of `cache`.
     cached: usize,
@@ -45,11 +46,11 @@ pub(crate) struct Pool {
 }
 
 impl State {
-    /// Keep for reuse what no work uses any more.
+    /// Move released blocks without pending work to the cache.
     fn collect(&mut self, streams: &Streams) {
         let released = std::mem::take(&mut self.released);
         for one in released {
-            if !one.after.iter().all(|&(stream, number)| streams.is_over(stream, number)) {
+            if !one.after.iter().all(|&(stream, number)| streams.is_finished(stream, number)) {
                 self.released.push(one);
                 continue;
             }
@@ -62,7 +63,7 @@ impl State {
         self.shrink(self.cache_limit);
     }
 
-    /// Free what is kept for reuse until at most `limit` bytes are.
+    /// Free cached memory, the largest first, until at most `limit` bytes are cached.
     fn shrink(&mut self, limit: usize) {
         while self.cached > limit {
             let Some(mut largest) = self.cache.last_entry() else { return };
@@ -96,7 +97,7 @@ impl Pool {
         Pool { total, state: Mutex::new(state) }
     }
 
-    /// A block of at least `bytes` bytes, and how many bytes it has; waits for memory that work under way still uses.
+    /// Allocate a block of at least `bytes` bytes. Waits for pending work on released blocks if the memory is needed.
     fn allocate(&self, bytes: usize, streams: &Streams) -> Result<Block> {
         let Some(capacity) = bytes.max(1).checked_next_multiple_of(ALIGNMENT) else {
             bail!(
@@ -119,21 +120,21 @@ impl Pool {
                 }
                 continue;
             }
-            let found = state.reuse(capacity);
-            if found.is_none() {
-                let room = self.total - (state.active + state.waiting + capacity);
-                state.shrink(room);
+            let cached = state.reuse(capacity);
+            if cached.is_none() {
+                let available = self.total - (state.active + state.waiting + capacity);
+                state.shrink(available);
             }
-            let found = found.map_or_else(|| Bytes::new(capacity), Ok)?;
-            found.spoil();
+            let bytes = cached.map_or_else(|| Bytes::new(capacity), Ok)?;
+            bytes.poison();
             state.active += capacity;
             state.peak = state.peak.max(state.active);
             state.blocks += 1;
-            return Ok(Block::new(state.blocks, found));
+            return Ok(Block::new(state.blocks, bytes));
         }
     }
 
-    /// Take a block back, whose last work is over after `after`.
+    /// Release a block, which is free once the work `after` has finished.
     pub(crate) fn release(&self, block: Arc<Block>, after: Vec<(u32, u64)>, streams: &Streams) {
         let mut state = lock(&self.state);
         let capacity = block.bytes().map_or(0, |bytes| bytes.capacity());
@@ -145,9 +146,9 @@ impl Pool {
 }
 
 impl Simulated {
-    /// What the pool knows, or `default` in a process that may not ask it.
-    fn ask<T>(&self, default: T, question: impl FnOnce(&mut State) -> T) -> T {
-        if self.machine.is_own_process() { question(&mut lock(&self.machine.pool.state)) } else { default }
+    /// The result of `f` on the pool's state; `default` in a forked process, which must not lock it.
+    fn with_state<T>(&self, default: T, f: impl FnOnce(&mut State) -> T) -> T {
+        if self.machine.is_own_process() { f(&mut lock(&self.machine.pool.state)) } else { default }
     }
 }
 
@@ -165,46 +166,46 @@ impl Allocator for Simulated {
     }
 
     fn active(&self) -> usize {
-        self.ask(0, |state| state.active)
+        self.with_state(0, |state| state.active)
     }
 
     fn peak(&self) -> usize {
-        self.ask(0, |state| state.peak)
+        self.with_state(0, |state| state.peak)
     }
 
     fn reset_peak(&self) {
-        self.ask((), |state| state.peak = state.active);
+        self.with_state((), |state| state.peak = state.active);
     }
 
     fn cached(&self) -> usize {
-        self.ask(0, |state| state.cached + state.waiting)
+        self.with_state(0, |state| state.cached + state.waiting)
     }
 
     fn clear_cache(&self) {
         let streams = &self.machine.streams;
-        let last: Vec<_> = self.ask(Vec::new(), |state| {
+        let last: Vec<_> = self.with_state(Vec::new(), |state| {
             state.released.iter().flat_map(|released| released.after.clone()).collect()
         });
         for (stream, number) in last {
             streams.wait_until(stream, number);
         }
-        self.ask((), |state| {
+        self.with_state((), |state| {
             state.collect(streams);
             state.shrink(0);
         });
     }
 
     fn limit(&self) -> usize {
-        self.ask(0, |state| state.limit)
+        self.with_state(0, |state| state.limit)
     }
 
     fn set_limit(&self, bytes: usize) -> usize {
-        self.ask(0, |state| std::mem::replace(&mut state.limit, bytes))
+        self.with_state(0, |state| std::mem::replace(&mut state.limit, bytes))
     }
 
     fn set_cache_limit(&self, bytes: usize) -> usize {
         let streams = &self.machine.streams;
-        self.ask(0, |state| {
+        self.with_state(0, |state| {
             let before = std::mem::replace(&mut state.cache_limit, bytes);
             state.collect(streams);
             before

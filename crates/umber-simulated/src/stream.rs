@@ -1,4 +1,4 @@
-//! Streams: queues, each served by a thread of its own while there is work.
+//! Streams: queues, each with its own thread, which exits when it is idle.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,27 +10,27 @@ use crate::delays::Delays;
 use crate::work::{Failure, QueuedWork};
 use crate::{Config, Violations, lock};
 
-/// How long a thread stays without work.
-const IDLE: Duration = Duration::from_secs(2);
+/// An idle thread exits after this time.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A piece of a stream's work.
+/// An entry of a stream's queue.
 pub(crate) enum Item {
-    /// Begin nothing before another stream's work is over, up to this number.
+    /// Wait until the work of another stream has finished, up to this number.
     Wait(Arc<Queue>, u64),
-    /// Compute or copy.
+    /// An operation or a copy.
     QueuedWork(Box<QueuedWork>),
 }
 
 #[derive(Default)]
 struct State {
     items: VecDeque<Item>,
-    /// How many pieces of work are over.
+    /// Number of pieces of work that have finished.
     finished: u64,
     failures: BTreeMap<u64, Failure>,
-    /// Whether there is a thread.
+    /// Is a thread running?
     is_served: bool,
-    /// How many [`Served`] there are: the thread stays.
-    expected: usize,
+    /// Number of [`Served`] handles, during whose lifetime the thread does not exit.
+    handles: usize,
 }
 
 /// The queue of one stream.
@@ -39,7 +39,7 @@ pub(crate) struct Queue {
     changed: Condvar,
 }
 
-/// A queue with a thread that stays for as long as this does, to append work to.
+/// A handle to append work to a queue; its thread does not exit while the handle exists.
 pub(crate) struct Served(Arc<Queue>);
 
 /// All streams of a device.
@@ -60,41 +60,41 @@ impl Streams {
         Arc::clone(lock(&self.queues).entry(stream).or_insert_with(new))
     }
 
-    /// The queue of a stream, to append work to.
+    /// A handle to the queue of a stream; spawns its thread if none is running.
     ///
     /// # Errors
-    /// The system gives no thread.
+    /// The thread cannot be spawned.
     pub(crate) fn served(&self, stream: u32) -> Result<Served> {
         let queue = self.queue(stream);
         let mut state = lock(&queue.state);
         if !state.is_served {
-            let own = Arc::clone(&queue);
+            let served_queue = Arc::clone(&queue);
             let violations = Arc::clone(&self.violations);
             let mut delays = Delays::new(self.config.seed, stream, self.config.delay);
             std::thread::Builder::new()
                 .name("umber-simulated".into())
-                .spawn(move || own.serve(&mut delays, &violations))
+                .spawn(move || served_queue.serve(&mut delays, &violations))
                 .map_err(|error| error!(Runtime("simulated"), "no thread for stream {stream}: {error}"))?;
             state.is_served = true;
         }
-        state.expected += 1;
+        state.handles += 1;
         drop(state);
         Ok(Served(queue))
     }
 
-    /// Is a stream's work over, up to this number?
-    pub(crate) fn is_over(&self, stream: u32, number: u64) -> bool {
-        self.queue(stream).is_over(number)
+    /// Has a stream's work finished, up to this number?
+    pub(crate) fn is_finished(&self, stream: u32, number: u64) -> bool {
+        self.queue(stream).is_finished(number)
     }
 
-    /// Wait until a stream's work is over, up to this number.
+    /// Wait until a stream's work has finished, up to this number.
     pub(crate) fn wait_until(&self, stream: u32, number: u64) {
         self.queue(stream).wait_until(number);
     }
 }
 
 impl Served {
-    /// Append work; numbers follow one another as the calls do.
+    /// Append work. The numbers of work are assigned in the order of calls.
     pub(crate) fn push(&self, item: Item) {
         lock(&self.0.state).items.push_back(item);
         self.0.changed.notify_all();
@@ -103,16 +103,16 @@ impl Served {
 
 impl Drop for Served {
     fn drop(&mut self) {
-        lock(&self.0.state).expected -= 1;
+        lock(&self.0.state).handles -= 1;
     }
 }
 
 impl Queue {
-    fn is_over(&self, number: u64) -> bool {
+    fn is_finished(&self, number: u64) -> bool {
         lock(&self.state).finished >= number
     }
 
-    /// Wait until the work is over, up to this number.
+    /// Wait until the work has finished, up to this number.
     fn wait_until(&self, number: u64) {
         let mut state = lock(&self.state);
         while state.finished < number {
@@ -120,28 +120,28 @@ impl Queue {
         }
     }
 
-    /// Wait until the work is over up to `number`, but no longer than `patience`: is it?
+    /// Wait until the work has finished up to `number`; returns false after `timeout`.
     ///
     /// # Errors
     /// That piece of work failed.
-    pub(crate) fn finish(&self, number: u64, patience: Duration) -> Result<bool> {
-        let Some(state) = self.over(number, patience) else { return Ok(false) };
+    pub(crate) fn finish(&self, number: u64, timeout: Duration) -> Result<bool> {
+        let Some(state) = self.finished_state(number, timeout) else { return Ok(false) };
         let Some(failure) = state.failures.get(&number) else { return Ok(true) };
-        // What failed before is known with it.
-        state.failures.range(..=number).for_each(|(_, failure)| drop(failure.tell()));
-        Err(failure.tell().0)
+        // Earlier failures count as reported too.
+        state.failures.range(..=number).for_each(|(_, failure)| drop(failure.report()));
+        Err(failure.report().0)
     }
 
-    /// The state once the work is over up to `number`, if that takes no longer than `patience`.
-    fn over(&self, number: u64, patience: Duration) -> Option<MutexGuard<'_, State>> {
-        let deadline = Instant::now() + patience;
+    /// The state once the work has finished up to `number`; `None` after `timeout`.
+    fn finished_state(&self, number: u64, timeout: Duration) -> Option<MutexGuard<'_, State>> {
+        let deadline = Instant::now() + timeout;
         let mut state = lock(&self.state);
         while state.finished < number {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
                 return None;
             }
-            state = wait_for(&self.changed, state, left);
+            state = wait_for(&self.changed, state, remaining);
         }
         Some(state)
     }
@@ -149,32 +149,32 @@ impl Queue {
     /// As [`Queue::finish`], for all work up to `number`.
     ///
     /// # Errors
-    /// The first failure that was not told.
-    pub(crate) fn synchronize(&self, number: u64, patience: Duration) -> Result<bool> {
-        let Some(state) = self.over(number, patience) else { return Ok(false) };
-        let mut new = state.failures.values().filter_map(|failure| match failure.tell() {
+    /// The first failure that was not reported yet.
+    pub(crate) fn synchronize(&self, number: u64, timeout: Duration) -> Result<bool> {
+        let Some(state) = self.finished_state(number, timeout) else { return Ok(false) };
+        let mut unreported = state.failures.values().filter_map(|failure| match failure.report() {
             (error, false) => Some(error),
             (_, true) => None,
         });
-        let first = new.next();
-        // The others are known with it.
-        new.for_each(drop);
+        let first = unreported.next();
+        // The others count as reported too.
+        unreported.for_each(drop);
         first.map_or(Ok(true), Err)
     }
 
-    /// Run what comes, until nothing has come for a while.
+    /// The thread's loop: run the entries of the queue until it is idle for [`IDLE_TIMEOUT`] and has no handles.
     fn serve(self: &Arc<Queue>, delays: &mut Delays, violations: &Violations) {
         let mut state = lock(&self.state);
         loop {
             let Some(item) = state.items.pop_front() else {
-                let deadline = Instant::now() + IDLE;
+                let deadline = Instant::now() + IDLE_TIMEOUT;
                 while state.items.is_empty() {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() && state.expected == 0 {
+                    let remaining = deadline.saturating_duration_since(Instant::now());
+                    if remaining.is_zero() && state.handles == 0 {
                         state.is_served = false;
                         return;
                     }
-                    state = wait_for(&self.changed, state, left.max(Duration::from_millis(1)));
+                    state = wait_for(&self.changed, state, remaining.max(Duration::from_millis(1)));
                 }
                 continue;
             };

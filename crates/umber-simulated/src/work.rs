@@ -1,6 +1,6 @@
-//! Work: what a stream's thread does for an operation or a copy.
+//! Work: an operation or a copy that a stream's thread runs.
 //!
-//! It knows blocks and layouts but holds no buffer of the device, which would keep core from giving inputs away.
+//! Work refers to blocks and layouts, not to buffers of the device: a reference to a buffer would prevent the donation of inputs.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,80 +18,80 @@ use umber_types::{Context, DType, Error, Layout, Result, Stream, error};
 use crate::Violations;
 use crate::block::Block;
 
-/// Elements in a block.
+/// An operand in the device's memory.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct Operand {
     pub(crate) block: Arc<Block>,
     pub(crate) layout: Layout,
     pub(crate) dtype: DType,
 }
 
-/// One side of a copy.
-pub(crate) enum End {
-    Device(Place),
+/// The source or target of a copy.
+pub(crate) enum Endpoint {
+    Device(Operand),
     Host(Storage),
 }
 
-/// An error, which goes on to the work that reads what was to be filled.
+/// An error of work, which propagates to the work that reads its outputs.
 #[derive(Clone)]
 pub(crate) struct Failure {
     error: Error,
-    was_told: Arc<AtomicBool>,
+    was_reported: Arc<AtomicBool>,
 }
 
 impl Failure {
     fn new(error: Error) -> Failure {
-        Failure { error, was_told: Arc::default() }
+        Failure { error, was_reported: Arc::default() }
     }
 
-    /// The error, which the host knows from now on; and whether it knew.
-    pub(crate) fn tell(&self) -> (Error, bool) {
-        (self.error.clone(), self.was_told.swap(true, Ordering::AcqRel))
+    /// Mark the error as reported to the host; returns it, and whether it was reported before.
+    pub(crate) fn report(&self) -> (Error, bool) {
+        (self.error.clone(), self.was_reported.swap(true, Ordering::AcqRel))
     }
 }
 
-/// What is done.
+/// The kind of work.
 pub(crate) enum Action {
-    /// Nothing: an output is a view of the input.
+    /// No computation: the output is a view of the input.
     View,
     /// An operation.
     Kernel {
         op: Op,
-        inputs: Vec<Place>,
+        inputs: Vec<Operand>,
         specs: Vec<ArraySpec>,
-        outputs: Vec<Place>,
-        /// Whether it fails on purpose.
+        outputs: Vec<Operand>,
+        /// An injected fault: the kernel fails.
         fails: bool,
     },
     /// A copy of elements of a dtype.
-    Copy { from: End, to: End, dtype: DType },
+    Copy { from: Endpoint, to: Endpoint, dtype: DType },
 }
 
 /// A piece of work.
 pub(crate) struct QueuedWork {
     /// The name of the operation.
     pub(crate) name: &'static str,
-    /// What is added to the text of an error.
+    /// Added to error messages.
     pub(crate) context: Context,
-    /// Blocks whose contents it needs.
+    /// Blocks that it reads.
     pub(crate) reads: Vec<Arc<Block>>,
     /// Blocks that it fills.
     pub(crate) writes: Vec<Arc<Block>>,
     pub(crate) action: Action,
 }
 
-impl Place {
+impl Operand {
     fn storage(&self, name: &str, violations: &Violations) -> Result<Storage> {
         let Some(bytes) = self.block.bytes() else {
             let text = format!("use after free: {name} uses block {}, which was freed", self.block.id);
-            return Err(violations.note(text));
+            return Err(violations.record(text));
         };
         Ok(bytes.storage(self.layout.clone()))
     }
 }
 
 impl QueuedWork {
-    /// Do it, unless work failed that was to fill what it reads.
+    /// Run the work, unless the work that should have filled one of its inputs failed.
     pub(crate) fn run(self, violations: &Violations) -> std::result::Result<(), Failure> {
         let _step = fork::NoForkGuard::begin();
         let QueuedWork { name, context, reads, writes, action } = self;
@@ -108,7 +108,7 @@ impl QueuedWork {
     }
 }
 
-/// The error of a kernel that panicked, which may be its own.
+/// The error of a kernel that panicked; the payload may be an `Error`.
 fn panicked(name: &str, panic: Box<dyn Any + Send>) -> Error {
     let panic = match panic.downcast::<Error>() {
         Ok(error) => return *error,
@@ -131,7 +131,7 @@ impl Action {
                     inputs.iter().map(|input| input.storage(name, violations)).collect::<Result<_>>()?;
                 let dtypes = inputs.iter().map(|input| input.dtype).collect();
                 let mut task = Task::new(Stream::CPU, storages, dtypes, specs.iter().collect());
-                // SAFETY: the task is the one that the device was given, with its blocks seen from the host.
+                // SAFETY: the task is the one that was launched on the device, with its blocks as host memory.
                 unsafe { Cpu.launch(&op, &mut task) }?;
                 let results: SmallVec<[Option<Storage>; 1]> = std::mem::take(&mut task.outputs);
                 drop(task);
@@ -144,18 +144,18 @@ impl Action {
                 Ok(())
             }
             Action::Copy { from, to, dtype } => {
-                let at = |end| match end {
-                    End::Device(place) => Place::storage(&place, name, violations),
-                    End::Host(storage) => Ok(storage),
+                let storage_of = |endpoint| match endpoint {
+                    Endpoint::Device(operand) => Operand::storage(&operand, name, violations),
+                    Endpoint::Host(storage) => Ok(storage),
                 };
-                let (from, mut to) = (at(from)?, at(to)?);
+                let (from, mut to) = (storage_of(from)?, storage_of(to)?);
                 copy(&from, &mut to, dtype)
             }
         }
     }
 }
 
-/// Copy elements, perhaps inside one block.
+/// Copy elements; source and target may overlap.
 fn copy(from: &Storage, to: &mut Storage, dtype: DType) -> Result<()> {
     if from.buffer().host_start() != to.buffer().host_start() {
         return Cpu.copy(from, to, dtype, Stream::CPU).map(drop);
@@ -166,7 +166,7 @@ fn copy(from: &Storage, to: &mut Storage, dtype: DType) -> Result<()> {
     Cpu.copy(&dense(from, dtype)?, to, dtype, Stream::CPU).map(drop)
 }
 
-/// A dense copy in memory of the host of elements that it can read.
+/// A dense copy of host-readable elements in host memory.
 pub(crate) fn dense(from: &Storage, dtype: DType) -> Result<Storage> {
     let mut copy = Storage::allocate(&from.layout().shape, dtype)?;
     Cpu.copy(from, &mut copy, dtype, Stream::CPU)?;

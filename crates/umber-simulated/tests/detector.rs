@@ -1,4 +1,4 @@
-//! The race detector, driven without core: what core must do is left out, and found to be missing.
+//! The race detector, called directly: it reports the missing waits, which umber-core would have added.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -17,7 +17,7 @@ use umber_simulated::{Config, Simulated, open};
 
 use common::{GPU, numbers};
 
-/// A device that nobody else uses.
+/// A device of this test only.
 fn device() -> Simulated {
     open(0, Config::default())
 }
@@ -34,13 +34,13 @@ fn empty(device: &Simulated) -> Storage {
     Storage::new(device.allocate(32).unwrap(), Layout::contiguous(Shape::from([8])))
 }
 
-/// The storage, which is not released: nobody notes the work on it in its buffer, as core does.
-fn kept(storage: Storage) -> Storage {
+/// Leak a reference, so that the block is never released: unlike umber-core, the tests do not record work in the buffer.
+fn leaked(storage: Storage) -> Storage {
     std::mem::forget(storage.clone());
     storage
 }
 
-/// Running sums of an array: the operation, and its task.
+/// Launch a cumulative sum on a stream.
 fn run(device: &Simulated, input: &Storage, on: u32) -> Result<Storage, Error> {
     let sums = ops::cumsum(&numbers([8]), ops::ScanOrder::along(0), None)?;
     let Op::Scan(Scan { kind: ScanKind::Sum, .. }) = sums.node().op() else { unreachable!("{sums:?}") };
@@ -49,15 +49,15 @@ fn run(device: &Simulated, input: &Storage, on: u32) -> Result<Storage, Error> {
     let mut task = Task::new(stream(on), inputs, smallvec![DType::Float32], smallvec![&spec]);
     // SAFETY: the task has the operation's own input and output.
     unsafe { device.launch(sums.node().op(), &mut task) }?;
-    Ok(kept(task.outputs[0].take().unwrap()))
+    Ok(leaked(task.outputs[0].take().unwrap()))
 }
 
 /// Numbers on the device, written on a stream.
 fn written(device: &Simulated, on: u32) -> Storage {
-    kept(written_once(device, on))
+    leaked(written_unleaked(device, on))
 }
 
-fn written_once(device: &Simulated, on: u32) -> Storage {
+fn written_unleaked(device: &Simulated, on: u32) -> Storage {
     let host = numbers([8]);
     let mut storage = empty(device);
     device.copy(host.storage().unwrap(), &mut storage, DType::Float32, stream(on)).unwrap();
@@ -71,13 +71,13 @@ fn read(device: &Simulated, from: &Storage, on: u32) -> Result<Vec<f32>, Error> 
     Array::from_storage(host, DType::Float32)?.to_vec::<f32>()
 }
 
-/// The error of a missing wait, which the device keeps, too.
-fn assert_violation<T>(device: &Simulated, result: Result<T, Error>, parts: &[&str]) {
+/// Check the error of a missing wait, which the device records too.
+fn assert_violation<T>(device: &Simulated, result: Result<T, Error>, fragments: &[&str]) {
     let Err(error) = result else { panic!("expected a violation") };
     let text = error.to_string();
     assert_eq!(device.violations(), std::slice::from_ref(&text));
-    for part in parts {
-        assert!(text.contains(part), "{text}");
+    for fragment in fragments {
+        assert!(text.contains(fragment), "{text}");
     }
     device.clear_violations();
 }
@@ -98,10 +98,10 @@ fn order_within_a_stream_needs_no_waits() {
 }
 
 #[test]
-fn reading_before_waiting_is_found() {
+fn a_read_without_wait_is_a_violation() {
     let device = device();
     let x = written(&device, 1);
-    // However long the host waits: the streams were not told.
+    // A wait of the host does not order the streams.
     assert!(device.synchronize(stream(1), Duration::from_mins(1)).unwrap());
     assert_violation(
         &device,
@@ -115,7 +115,7 @@ fn reading_before_waiting_is_found() {
 }
 
 #[test]
-fn overwriting_before_waiting_is_found() {
+fn a_write_without_wait_is_a_violation() {
     let device = device();
     let host = numbers([8]);
     let mut x = written(&device, 1);
@@ -126,7 +126,7 @@ fn overwriting_before_waiting_is_found() {
     let overwritten = device.copy(host.storage().unwrap(), &mut x, DType::Float32, stream(3));
     assert_violation(&device, overwritten, &["copy on stream 3 overwrites", "copy on stream 1 writes"]);
     device.wait(stream(3), device.record(stream(2))).unwrap();
-    // What stream 2 has waited for is over, too.
+    // Waits are transitive: stream 2 waited for stream 1.
     device.copy(host.storage().unwrap(), &mut x, DType::Float32, stream(3)).unwrap();
     assert!(device.violations().is_empty());
 }
@@ -142,7 +142,7 @@ fn an_event_covers_no_later_work() {
 }
 
 #[test]
-fn an_event_carries_what_its_stream_knew_then() {
+fn an_event_carries_the_clock_of_its_stream() {
     let device = device();
     let x = written(&device, 1);
     let y = written(&device, 2);
@@ -154,16 +154,16 @@ fn an_event_carries_what_its_stream_knew_then() {
 }
 
 #[test]
-fn a_release_that_is_too_early_is_found() {
+fn a_release_before_the_last_access_is_a_violation() {
     let device = device();
-    drop(written_once(&device, 1));
+    drop(written_unleaked(&device, 1));
     let violations = device.violations();
     assert_eq!(violations.len(), 1);
     assert!(violations[0].contains("use after free") && violations[0].contains("stream 1"), "{violations:?}");
 }
 
 #[test]
-fn waits_for_nothing_are_errors() {
+fn waits_for_unstarted_work_are_errors() {
     let device = device();
     let event = umber_core::memory::Event { stream: stream(1), number: 3 };
     assert_violation(&device, device.wait(stream(2), event), &["wait for work 3"]);

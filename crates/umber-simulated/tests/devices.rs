@@ -1,4 +1,4 @@
-//! Two devices: transfers between them, and operations that are left to the CPU.
+//! Two devices: transfers between them, and operations that fall back to the CPU.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -32,7 +32,7 @@ fn on<T>(on: Device, f: impl FnOnce() -> T) -> T {
 }
 
 #[test]
-fn arrays_go_from_one_to_the_other() {
+fn arrays_transfer_between_devices() {
     let devices = devices();
     let host = numbers([20, 3]);
     for _ in 0..10 {
@@ -72,7 +72,7 @@ fn views_are_transferred() {
 }
 
 #[test]
-fn gradients_go_back_to_the_first() {
+fn gradients_are_on_the_device_of_the_input() {
     let devices = devices();
     let f = |x: &Array| {
         let y = ops::square(&ops::to_device(x, OTHER)?)?;
@@ -89,7 +89,7 @@ fn gradients_go_back_to_the_first() {
 }
 
 #[test]
-fn what_a_device_cannot_run_the_cpu_does() {
+fn unsupported_operations_run_on_the_cpu() {
     let devices = devices();
     let (x, host) = on(GPU, || (&numbers([5, 5]) + 0.0, numbers([5, 5])));
     let sorted = on(GPU, || &ops::sort(&(&x * 2.0), Some(1), ops::SortOrder::Ascending).unwrap() + 1.0);
@@ -109,11 +109,11 @@ fn composite_operations_are_expanded() {
     let devices = devices();
     let (x, host) = on(GPU, || (&numbers([5, 5]) + 0.0, numbers([5, 5])));
     let softmax = |x: &Array| ops::softmax(x, Some(&[1]), ops::Precision::Native).unwrap();
-    let (got, expected) =
+    let (actual, expected) =
         (on(GPU, || softmax(&x)).to_vec::<f32>(), on(Device::CPU, || softmax(&host)).to_vec::<f32>());
-    let (got, expected) = (got.unwrap(), expected.unwrap());
-    for (a, b) in got.iter().zip(&expected) {
-        assert!((a - b).abs() < 1e-6, "{got:?}\n{expected:?} {:?}", x.to_vec::<f32>());
+    let (actual, expected) = (actual.unwrap(), expected.unwrap());
+    for (a, b) in actual.iter().zip(&expected) {
+        assert!((a - b).abs() < 1e-6, "{actual:?}\n{expected:?} {:?}", x.to_vec::<f32>());
     }
     devices.iter().for_each(assert_in_order);
 }

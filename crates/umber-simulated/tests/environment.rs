@@ -1,4 +1,4 @@
-//! Devices that the environment asks for.
+//! Devices that the environment variable requests.
 #![allow(clippy::unwrap_used, reason = "tests read better so")]
 
 mod common;
@@ -12,13 +12,13 @@ use umber_simulated::{register_from_environment, registered};
 
 const VARIABLE: &str = "UMBER_SIMULATED_GPU";
 
-/// Runs itself again with the variable set, since it is read once in a process.
+/// Runs itself in child processes with the variable set, because a process registers devices once.
 #[test]
 fn devices_are_registered() {
     let Ok(value) = std::env::var(VARIABLE) else {
         for value in ["1", "devices=2,seed=7,memory_mb=8,delay_us=50,decompose=0", "devices=none"] {
-            let again = Command::new(std::env::current_exe().unwrap()).env(VARIABLE, value).output().unwrap();
-            assert!(again.status.success(), "{value}: {}", String::from_utf8_lossy(&again.stdout));
+            let child = Command::new(std::env::current_exe().unwrap()).env(VARIABLE, value).output().unwrap();
+            assert!(child.status.success(), "{value}: {}", String::from_utf8_lossy(&child.stdout));
         }
         register_from_environment().unwrap();
         assert!(registered().is_empty());

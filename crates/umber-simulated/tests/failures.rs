@@ -11,28 +11,28 @@ use umber_core::backend::Allocator;
 use umber_core::{Array, DType, async_eval, device, eval, ops, synchronize};
 use umber_simulated::{Config, Simulated};
 
-/// The device, which one test has at a time, since any kernel may be the one that fails.
+/// The device, and a lock that serialises the tests: an injected fault hits the next kernel of any test.
 fn device() -> (Simulated, MutexGuard<'static, ()>) {
     static SERIAL: Mutex<()> = Mutex::new(());
-    let turn = SERIAL.lock().unwrap_or_else(PoisonError::into_inner);
-    (accelerator(Config { seed: 11, memory: 64 << 20, ..Config::default() }), turn)
+    let lock = SERIAL.lock().unwrap_or_else(PoisonError::into_inner);
+    (accelerator(Config { seed: 11, memory: 64 << 20, ..Config::default() }), lock)
 }
 
 fn out_of_bounds() -> Array {
-    let (x, places) = (&numbers([10]) + 1.0, array(&[3i32, 10], [2]));
-    ops::take(&x, &places, None).unwrap()
+    let (x, indices) = (&numbers([10]) + 1.0, array(&[3i32, 10], [2]));
+    ops::take(&x, &indices, None).unwrap()
 }
 
 #[test]
-fn an_index_out_of_bounds_is_told_when_the_stream_is_synchronized() {
-    let (accelerator, _turn) = device();
+fn synchronize_reports_an_index_out_of_bounds() {
+    let (accelerator, _lock) = device();
     device::set_default_stream(device::new_stream(GPU).unwrap()).unwrap();
     let taken = out_of_bounds();
     async_eval(&[taken.clone()]).unwrap();
     let error = synchronize(device::current_stream()).unwrap_err();
     assert!(error.kind() == ErrorKind::Index && error.to_string().starts_with("[take] "), "{error:?}");
     synchronize(device::current_stream()).unwrap();
-    // Reading says it each time, and so does whatever reads it.
+    // Every read of the array fails, and so does work that reads it.
     for _ in 0..2 {
         assert_eq!(taken.to_vec::<f32>().unwrap_err(), error);
     }
@@ -41,11 +41,11 @@ fn an_index_out_of_bounds_is_told_when_the_stream_is_synchronized() {
 }
 
 #[test]
-fn an_index_out_of_bounds_is_told_by_eval() {
-    let (accelerator, _turn) = device();
+fn eval_reports_an_index_out_of_bounds() {
+    let (accelerator, _lock) = device();
     let error = eval(&[out_of_bounds()]).unwrap_err();
     assert!(error.kind() == ErrorKind::Index && error.to_string().starts_with("[take] "), "{error:?}");
-    // Of a view of it, too, and of one on another stream.
+    // Also for a view of the array, on the same stream and on another one.
     for stream in [device::current_stream(), device::new_stream(GPU).unwrap()] {
         let taken = out_of_bounds();
         async_eval(&[taken.clone()]).unwrap();
@@ -61,8 +61,8 @@ fn an_index_out_of_bounds_is_told_by_eval() {
 }
 
 #[test]
-fn a_launch_that_is_refused_leaves_the_graph_as_it_was() {
-    let (accelerator, _turn) = device();
+fn a_failed_launch_does_not_change_the_graph() {
+    let (accelerator, _lock) = device();
     for after in 0..4 {
         let x = &numbers([50, 50]) + 1.0;
         let product = ops::matmul(&x, &x).unwrap();
@@ -80,14 +80,14 @@ fn a_launch_that_is_refused_leaves_the_graph_as_it_was() {
             ops::matmul(&ops::tanh(&product).unwrap(), &x).unwrap().to_vec::<f32>().unwrap()
         };
         device::set_default_device(GPU).unwrap();
-        assert_eq!(y.to_vec::<f32>().unwrap(), expected, "refused after {after}: {failed:?}");
+        assert_eq!(y.to_vec::<f32>().unwrap(), expected, "failed after {after} launches: {failed:?}");
     }
     assert_in_order(&accelerator);
 }
 
 #[test]
-fn a_kernel_that_fails_fails_what_reads_it_and_nothing_else() {
-    let (accelerator, _turn) = device();
+fn a_kernel_failure_propagates_to_dependent_work_only() {
+    let (accelerator, _lock) = device();
     let x = &numbers([30]) + 1.0;
     let other = &numbers([30]) * 2.0;
     eval(&[x.clone(), other.clone()]).unwrap();
@@ -105,14 +105,14 @@ fn a_kernel_that_fails_fails_what_reads_it_and_nothing_else() {
     assert_eq!(values(&ops::sort(&failing, None, ops::SortOrder::Ascending).unwrap()).unwrap_err(), error);
     assert_eq!(values(&(&x + &other)).unwrap().len(), 30);
     assert_eq!(values(&other).unwrap().len(), 30);
-    // It was told.
+    // The failure has been reported.
     synchronize(device::current_stream()).unwrap();
     assert_in_order(&accelerator);
 }
 
 #[test]
-fn a_kernel_that_fails_in_a_loop_is_told() {
-    let (accelerator, _turn) = device();
+fn a_kernel_failure_in_a_loop_is_reported() {
+    let (accelerator, _lock) = device();
     let xs = &numbers([10, 4]) + 1.0;
     xs.eval().unwrap();
     accelerator.fail_next_kernel(4);
@@ -125,28 +125,28 @@ fn a_kernel_that_fails_in_a_loop_is_told() {
 }
 
 #[test]
-fn memory_runs_out_and_is_there_again() {
-    let (accelerator, _turn) = device();
+fn memory_is_usable_after_an_out_of_memory_error() {
+    let (accelerator, _lock) = device();
     synchronize(device::current_stream()).unwrap_or_default();
     let before = accelerator.active();
-    let mut held: Vec<Array> = Vec::new();
+    let mut arrays: Vec<Array> = Vec::new();
     let error = loop {
-        // Sixteen megabytes each.
+        // 16 MB each.
         let next = ops::arange(0.0, (4 << 20) as f64, 1.0, DType::Float32).unwrap();
         match eval(&[next.clone()]) {
-            Ok(()) => held.push(next),
+            Ok(()) => arrays.push(next),
             Err(error) => break error,
         }
-        assert!(held.len() <= 4, "64 MB of memory");
+        assert!(arrays.len() <= 4, "64 MB of memory");
     };
     assert!(
         error.kind() == ErrorKind::Memory && error.to_string().contains("out of memory: requested"),
         "{error:?}"
     );
-    assert_eq!(held[0].to_vec::<f32>().unwrap()[7], 7.0);
-    let next = &held[1] + &held[2];
+    assert_eq!(arrays[0].to_vec::<f32>().unwrap()[7], 7.0);
+    let next = &arrays[1] + &arrays[2];
     eval(&[next.clone()]).unwrap_err();
-    held.clear();
+    arrays.clear();
     assert_eq!(next.to_vec::<f32>().unwrap()[7], 14.0);
     drop(next);
     assert_eq!(accelerator.active(), before);
@@ -160,8 +160,8 @@ fn memory_runs_out_and_is_there_again() {
 }
 
 #[test]
-fn failures_of_one_thread_are_not_those_of_another() {
-    let (accelerator, _turn) = device();
+fn failures_do_not_affect_other_threads() {
+    let (accelerator, _lock) = device();
     let failing = || {
         device::set_default_device(GPU).unwrap();
         for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! A process that is forked after the device was used may not use it.
+//! A forked child of a process that has used the device cannot use it.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
@@ -13,24 +13,24 @@ use umber_core::graph::ArrayInternals;
 use umber_simulated::Config;
 
 #[test]
-fn a_forked_process_is_refused() {
+fn the_device_fails_in_a_forked_process() {
     let device = accelerator(Config::default());
     let x = &numbers([8]) + 1.0;
     eval(&[x.clone()]).unwrap();
-    // SAFETY: the child calls nothing that another thread may have locked, and leaves without running what the parent registered.
+    // SAFETY: the child takes no lock that another thread may have held, and `_exit` runs no exit handlers of the parent.
     let child = unsafe { libc::fork() };
     if child == 0 {
-        let refused = |text: &str| text.contains("forked; use the spawn");
-        let allocated = device.allocate(8).is_err_and(|error| refused(&error.to_string()));
-        let evaluated = eval(&[&x + 1.0]).is_err_and(|error| refused(&error.to_string()));
-        let synchronized = device.synchronize(x.node().stream(), Duration::from_mins(1)).is_err();
+        let is_fork_error = |text: &str| text.contains("forked; use the spawn");
+        let allocate_fails = device.allocate(8).is_err_and(|error| is_fork_error(&error.to_string()));
+        let eval_fails = eval(&[&x + 1.0]).is_err_and(|error| is_fork_error(&error.to_string()));
+        let synchronize_fails = device.synchronize(x.node().stream(), Duration::from_mins(1)).is_err();
         drop(x);
-        let is_right = allocated && evaluated && synchronized && device.active() == 0;
-        // SAFETY: ends the process.
-        unsafe { libc::_exit(i32::from(!is_right)) };
+        let is_as_expected = allocate_fails && eval_fails && synchronize_fails && device.active() == 0;
+        // SAFETY: `_exit` has no preconditions.
+        unsafe { libc::_exit(i32::from(!is_as_expected)) };
     }
     let mut status = 0;
-    // SAFETY: waits for the child just made.
+    // SAFETY: `child` is the process forked above, and `status` is a valid pointer.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     assert_eq!(status, 0);
     assert_eq!((&x + 1.0).to_vec::<f32>().unwrap().len(), 8);

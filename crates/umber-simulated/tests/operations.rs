@@ -1,4 +1,4 @@
-//! Operations, transforms and control flow give what they give on the CPU.
+//! Operations, transforms and control flow have the same results as on the CPU.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -53,14 +53,18 @@ fn other_operations() {
             ops::cumsum(&y, ScanOrder::along(1), None)?,
         ])
     });
-    assert_same("places", || {
+    assert_same("indexing and concatenation", || {
         let x = numbers([6, 4]);
         let rows = ops::take(&x, &array(&[5i32, 0, -1], [3]), Some(0))?;
         Ok(vec![ops::concatenate(&[&rows, &x], Some(0))?, rows])
     });
-    assert_same("created", || {
-        let line = ops::arange(0.0, 12.0, 1.0, DType::Float32)?;
-        Ok(vec![ops::eye(3, 4, 1, DType::Float32)?, &line + &ops::zeros(&[12].into(), DType::Float32), line])
+    assert_same("creation", || {
+        let range = ops::arange(0.0, 12.0, 1.0, DType::Float32)?;
+        Ok(vec![
+            ops::eye(3, 4, 1, DType::Float32)?,
+            &range + &ops::zeros(&[12].into(), DType::Float32),
+            range,
+        ])
     });
     assert_same("random numbers", || {
         let key = ops::random::key(7)?;
@@ -86,9 +90,15 @@ fn views() {
     assert_same("views", || {
         let x = &numbers([4, 6]) + 1.0;
         let transposed = ops::transpose(&x, None)?;
-        let spread = ops::broadcast_to(&ops::reshape(&transposed, &[6, 4, 1])?, &[6, 4, 3])?;
+        let broadcast = ops::broadcast_to(&ops::reshape(&transposed, &[6, 4, 1])?, &[6, 4, 3])?;
         let halves = ops::split(&x, ops::Split::Sections(2), 1)?;
-        Ok(vec![&halves[0] * &halves[1], transposed, spread, halves[1].clone(), ops::flip(&x, Some(&[1]))?])
+        Ok(vec![
+            &halves[0] * &halves[1],
+            transposed,
+            broadcast,
+            halves[1].clone(),
+            ops::flip(&x, Some(&[1]))?,
+        ])
     });
     assert_same("views of evaluated arrays", || {
         let x = &numbers([4, 6]) + 1.0;
@@ -97,9 +107,9 @@ fn views() {
         let flat = ops::reshape(&transposed, &[24])?;
         Ok(vec![flat, ops::view(&x, DType::Int32)?, &transposed * 2.0])
     });
-    assert_same("nothing", || {
-        let none = ops::zeros(&[0, 3].into(), DType::Float32);
-        Ok(vec![ops::sum(&none, Some(&[0]), KeepAxes::No)?, &none + &none])
+    assert_same("empty arrays", || {
+        let empty = ops::zeros(&[0, 3].into(), DType::Float32);
+        Ok(vec![ops::sum(&empty, Some(&[0]), KeepAxes::No)?, &empty + &empty])
     });
     assert_in_order(&device);
 }
@@ -122,7 +132,7 @@ fn gradients() {
         let (value, gradients) = value_and_grad(loss, &[1, 2, 3])(&parameters())?;
         Ok([vec![value], gradients].concat())
     });
-    assert_same("descent", || {
+    assert_same("gradient descent", || {
         let step = value_and_grad(loss, &[1, 2, 3]);
         let mut all = parameters();
         for _ in 0..10 {
@@ -147,8 +157,8 @@ fn compiled_functions() {
     assert_same("compile", || {
         let step = compile(|x: &[Array]| {
             let (value, gradients) = value_and_grad(loss, &[1, 2, 3])(x)?;
-            let new = |(x, gradient): (&Array, &Array)| x - &(gradient * 0.1);
-            Ok([vec![value], x[1..].iter().zip(&gradients).map(new).collect()].concat())
+            let update = |(x, gradient): (&Array, &Array)| x - &(gradient * 0.1);
+            Ok([vec![value], x[1..].iter().zip(&gradients).map(update).collect()].concat())
         });
         let mut all = parameters().to_vec();
         let mut value = Array::from(0.0f32);
@@ -211,7 +221,7 @@ fn loops_and_branches() {
 }
 
 #[test]
-fn results_that_need_no_kernel_are_on_the_device() {
+fn results_without_kernels_are_on_the_device() {
     let device = device();
     assert_same("constants", || {
         let zeros = ops::zeros(&[3].into(), DType::Float32);
@@ -221,7 +231,7 @@ fn results_that_need_no_kernel_are_on_the_device() {
         let f = compile(|x: &[Array]| Ok(vec![&x[0] * 2.0, ops::ones(&[2].into(), DType::Float32)]));
         f(&[numbers([4])])
     });
-    assert_same("loops that change nothing", || {
+    assert_same("loops without iterations", || {
         let x = &numbers([4]) + 0.0;
         let never = |x: &[Array]| ops::less(&ops::sum(&x[0], None, KeepAxes::No)?, &Array::from(-1000.0f32));
         while_loop(never, |x| Ok(vec![&x[0] * 1.5]), &[x])
@@ -243,17 +253,17 @@ fn results_that_need_no_kernel_are_on_the_device() {
 }
 
 #[test]
-fn arguments_of_the_host_keep_what_is_made_of_them_on_the_device() {
+fn results_from_host_arguments_are_on_the_device() {
     let device = device();
-    assert_same("views of arrays of the host", || {
+    assert_same("views of arrays on the host", || {
         let x = numbers([4, 6]);
         Ok(vec![ops::transpose(&x, None)? + 0.0, ops::sum(&ops::reshape(&x, &[24])?, None, KeepAxes::No)?])
     });
-    assert_same("loops over arrays of the host", || {
+    assert_same("loops over arrays on the host", || {
         let never = |x: &[Array]| ops::less(&ops::sum(&x[0], None, KeepAxes::No)?, &Array::from(-1000.0f32));
         while_loop(never, |x| Ok(vec![&x[0] * 1.5]), &[numbers([4])])
     });
-    assert_same("a branch that gives an array of the host", || {
+    assert_same("a branch that returns an array on the host", || {
         let x = numbers([4]);
         let pred = ops::less(&ops::sum(&x, None, KeepAxes::No)?, &Array::from(1000.0f32))?;
         cond(&pred, |x| Ok(x.to_vec()), |x| Ok(vec![&x[0] - 1.0]), &[x])

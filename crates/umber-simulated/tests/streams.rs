@@ -1,4 +1,4 @@
-//! Streams: order among them, and memory that is reused while work is under way.
+//! Streams: synchronisation between them, and reuse of memory with pending work.
 #![allow(clippy::unwrap_used, clippy::cloned_ref_to_slice_refs, reason = "tests read better so")]
 
 mod common;
@@ -29,8 +29,8 @@ fn a_chain_on_two_streams() {
         }
         let mut expected = 1.0f32;
         (0..100).for_each(|_| expected = expected * 1.01 + 1.0);
-        let got = x.to_vec::<f32>().unwrap();
-        assert!(got.iter().all(|v| (v - expected).abs() < expected * 1e-5), "{got:?} {expected}");
+        let actual = x.to_vec::<f32>().unwrap();
+        assert!(actual.iter().all(|v| (v - expected).abs() < expected * 1e-5), "{actual:?} {expected}");
     }
     for stream in streams {
         synchronize(stream).unwrap();
@@ -39,7 +39,7 @@ fn a_chain_on_two_streams() {
 }
 
 #[test]
-fn what_one_stream_reads_is_not_overwritten_by_another() {
+fn donation_waits_for_readers_on_other_streams() {
     let accelerator = device();
     let (first, second) = (device::new_stream(GPU).unwrap(), device::new_stream(GPU).unwrap());
     for round in 0..30 {
@@ -50,18 +50,18 @@ fn what_one_stream_reads_is_not_overwritten_by_another() {
         let product = ops::matmul(&x, &x).unwrap();
         async_eval(&[product.clone()]).unwrap();
         device::set_default_stream(first).unwrap();
-        // The last reader of `x` on its own stream, while the other stream may still read it.
+        // Donates `x` on its own stream, while the other stream may still read it.
         let doubled = x * 2.0;
         async_eval(&[doubled.clone()]).unwrap();
         let host = &values(&doubled).unwrap();
-        let at = |i: usize, j: usize| host[i * 40 + j] / 2.0;
-        let got = values(&product).unwrap();
-        for place in [0, 41, 1599] {
-            let expected: f64 = (0..40).map(|k| at(place / 40, k) * at(k, place % 40)).sum();
+        let element = |i: usize, j: usize| host[i * 40 + j] / 2.0;
+        let actual = values(&product).unwrap();
+        for flat in [0, 41, 1599] {
+            let expected: f64 = (0..40).map(|k| element(flat / 40, k) * element(k, flat % 40)).sum();
             assert!(
-                (got[place] - expected).abs() < 1e-3 * expected.abs().max(1.0),
+                (actual[flat] - expected).abs() < 1e-3 * expected.abs().max(1.0),
                 "{} {expected}",
-                got[place]
+                actual[flat]
             );
         }
     }
@@ -69,7 +69,7 @@ fn what_one_stream_reads_is_not_overwritten_by_another() {
 }
 
 #[test]
-fn views_and_their_arrays_on_other_streams() {
+fn views_of_arrays_on_other_streams() {
     let accelerator = device();
     let streams: Vec<_> = (0..3).map(|_| device::new_stream(GPU).unwrap()).collect();
     for _ in 0..20 {
@@ -80,9 +80,9 @@ fn views_and_their_arrays_on_other_streams() {
         async_eval(&[transposed.clone()]).unwrap();
         device::set_default_stream(streams[2]).unwrap();
         let sum = ops::sum(&(&transposed * &transposed), None, KeepAxes::No).unwrap();
-        let got = values(&sum).unwrap()[0];
+        let actual = values(&sum).unwrap()[0];
         let expected: f64 = values(&x).unwrap().iter().map(|v| v * v).sum();
-        assert!((got - expected).abs() < 1e-4, "{got} {expected}");
+        assert!((actual - expected).abs() < 1e-4, "{actual} {expected}");
     }
     assert_in_order(&accelerator);
 }
@@ -115,33 +115,33 @@ fn threads_share_the_device() {
 }
 
 #[test]
-fn streams_sleep_and_wake_again() {
+fn streams_restart_after_their_thread_has_exited() {
     let accelerator = accelerator(Config::default());
     let x = &numbers([10]) + 1.0;
     x.eval().unwrap();
-    // Longer than a thread stays without work.
+    // Longer than the idle timeout of a stream's thread.
     std::thread::sleep(Duration::from_millis(2500));
     (&x * 2.0).eval().unwrap();
     assert_in_order(&accelerator);
 }
 
 #[test]
-fn an_array_that_is_given_up_is_overwritten() {
-    // A device of its own, whose peak nobody else moves.
-    let own = umber_simulated::open(1, Config { seed: 9, ..Config::default() });
+fn an_unreferenced_input_is_donated() {
+    // A separate device, so that other tests do not change its peak memory.
+    let accelerator = umber_simulated::open(1, Config { seed: 9, ..Config::default() });
     let _first = device();
-    own.register().unwrap();
+    accelerator.register().unwrap();
     device::set_default_device(umber_core::Device { index: 1, ..GPU }).unwrap();
     let mut v = &Array::full([1 << 16].into(), 1.0, umber_core::DType::Float32) + 0.0;
     let size = 4 << 16;
     eval(&[v.clone()]).unwrap();
-    own.reset_peak();
-    let before = own.active();
+    accelerator.reset_peak();
+    let before = accelerator.active();
     for _ in 0..50 {
         v = v * 0.5 + 1.0;
         eval(&[v.clone()]).unwrap();
     }
-    assert!(own.peak() < before + size, "{} after {before}", own.peak());
+    assert!(accelerator.peak() < before + size, "{} after {before}", accelerator.peak());
     assert_eq!(v.to_vec::<f32>().unwrap()[0], 2.0);
-    assert_in_order(&own);
+    assert_in_order(&accelerator);
 }

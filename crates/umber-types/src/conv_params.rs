@@ -1,60 +1,64 @@
-//! How a convolution slides its kernel over its input.
+//! Parameters of a convolution.
 
 use smallvec::SmallVec;
 
-/// One spatial axis: output `o` and tap `t` meet at position `o * stride + t * kernel_dilation - low` of the input with
-/// `input_dilation - 1` zeros between its elements.
+/// One spatial axis: output `o` multiplies tap `t` with position `o * stride + t * kernel_dilation - low` of the dilated input,
+/// which has `input_dilation - 1` zeros between its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ConvAxis {
-    /// Positions between neighbours of the output.
+    /// Positions between adjacent outputs.
     pub stride: usize,
-    /// Zeros before the first position; a negative number leaves positions out.
+    /// Zeros added before the first position; a negative number removes positions.
     pub low: isize,
-    /// Zeros after the last position; a negative number leaves positions out.
+    /// Zeros added after the last position; a negative number removes positions.
     pub high: isize,
-    /// Positions between neighbours of the kernel.
+    /// Positions between adjacent taps of the kernel.
     pub kernel_dilation: usize,
-    /// Positions between neighbours of the input.
+    /// Positions between adjacent inputs.
     pub input_dilation: usize,
 }
 
-/// All axes, and how many parts the channels are cut into that do not mix.
+/// The parameters of all axes, and the number of groups.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ConvParams {
     /// The spatial axes.
     pub axes: SmallVec<[ConvAxis; 3]>,
-    /// How many parts.
+    /// Number of groups into which the channels are split; a group of outputs depends on one group of inputs only.
     pub groups: usize,
 }
 
 impl ConvAxis {
-    /// A kernel that moves by single steps over all of the input and nothing else.
+    /// Stride 1 without padding and dilation.
     pub const PLAIN: ConvAxis =
         ConvAxis { stride: 1, low: 0, high: 0, kernel_dilation: 1, input_dilation: 1 };
 
-    /// Positions of an input of this length, padding included.
+    /// Positions of an input of this length, including padding.
     pub fn positions(&self, input: usize) -> i128 {
         dilated_length(input, self.input_dilation) + self.low as i128 + self.high as i128
     }
 
-    /// Positions under a kernel of this many taps.
+    /// Positions covered by a kernel of this many taps.
     pub fn kernel_extent(&self, taps: usize) -> i128 {
         if taps == 0 { 0 } else { dilated_length(taps, self.kernel_dilation) }
     }
 
     /// Length of the output: zero if the kernel does not fit.
     pub fn outputs(&self, input: usize, taps: usize) -> usize {
-        let rest = self.positions(input) - self.kernel_extent(taps);
-        if rest < 0 { 0 } else { usize::try_from(rest / self.stride as i128 + 1).unwrap_or(usize::MAX) }
+        let last_start = self.positions(input) - self.kernel_extent(taps);
+        if last_start < 0 {
+            0
+        } else {
+            usize::try_from(last_start / self.stride as i128 + 1).unwrap_or(usize::MAX)
+        }
     }
 
-    /// The axis of the convolution from the output's cotangent, with the kernel turned round, to the input's.
+    /// The axis of the convolution that computes the input's cotangent from the output's, with the flipped kernel.
     #[must_use]
     pub fn transposed(&self, input: usize, taps: usize, outputs: usize) -> ConvAxis {
-        let (reach, dilated_length) =
+        let (extent, dilated_outputs) =
             (self.kernel_extent(taps) as isize, dilated_length(outputs, self.stride) as isize);
-        let low = reach - 1 - self.low;
-        let high = (input as isize - 1) * self.input_dilation as isize + reach - dilated_length - low;
+        let low = extent - 1 - self.low;
+        let high = (input as isize - 1) * self.input_dilation as isize + extent - dilated_outputs - low;
         ConvAxis {
             stride: self.input_dilation,
             low,
@@ -65,7 +69,7 @@ impl ConvAxis {
     }
 }
 
-/// Length of an axis with gaps between its elements; of none, what a transposed convolution counts on.
+/// Length of an axis with gaps between its elements. It is not positive for length 0, which [`ConvAxis::transposed`] relies on.
 fn dilated_length(length: usize, dilation: usize) -> i128 {
     (length as i128 - 1) * dilation as i128 + 1
 }
@@ -98,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_without_elements_is_one_step_shorter_than_one_with_an_element() {
+    fn an_empty_axis_is_one_dilation_shorter_than_one_with_one_element() {
         let axis = ConvAxis { low: 6, high: 6, input_dilation: 3, ..ConvAxis::PLAIN };
         assert_eq!([0, 1, 2].map(|input| axis.outputs(input, 7)), [4, 7, 10]);
         assert_eq!(axis.transposed(0, 7, 4).outputs(4, 7), 0);

@@ -1,4 +1,4 @@
-//! Devices and streams: names only, no behaviour.
+//! Identifiers of devices and streams.
 
 use std::fmt;
 
@@ -16,16 +16,16 @@ pub enum DeviceType {
 pub struct Device {
     /// Kind of device.
     pub kind: DeviceType,
-    /// Which one of that kind.
+    /// Index among the devices of this kind.
     pub index: u32,
 }
 
 /// A queue of work on a device. Work on one stream runs in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Stream {
-    /// Number unique in the process.
+    /// Number, unique in the process.
     pub index: u32,
-    /// Where the work runs.
+    /// The device that runs the work.
     pub device: Device,
 }
 
@@ -35,7 +35,7 @@ impl Device {
 }
 
 impl Stream {
-    /// The stream that a process starts with.
+    /// The default stream of a process.
     pub const CPU: Stream = Stream { index: 0, device: Device::CPU };
 }
 

@@ -36,28 +36,28 @@ pub enum DType {
     Complex64,
     /// Two binary64: real, imaginary.
     Complex128,
-    /// Eight bits: three of the exponent, four of the fraction, with infinities.
+    /// 8 bits: 3 exponent bits, 4 fraction bits, with infinities.
     Float8E3M4,
-    /// Eight bits: four of the exponent, three of the fraction, with infinities.
+    /// 8 bits: 4 exponent bits, 3 fraction bits, with infinities.
     Float8E4M3,
     /// As [`DType::Float8E4M3Fnuz`] with a bias of 11.
     Float8E4M3B11Fnuz,
-    /// The OCP's E4M3: four bits of the exponent, three of the fraction, no infinities.
+    /// The OCP's E4M3: 4 exponent bits, 3 fraction bits, no infinities.
     Float8E4M3Fn,
-    /// Four bits of the exponent, three of the fraction, no infinities, one zero.
+    /// 4 exponent bits, 3 fraction bits, no infinities, no negative zero.
     Float8E4M3Fnuz,
-    /// The OCP's E5M2: five bits of the exponent, two of the fraction, with infinities.
+    /// The OCP's E5M2: 5 exponent bits, 2 fraction bits, with infinities.
     Float8E5M2,
-    /// Five bits of the exponent, two of the fraction, no infinities, one zero.
+    /// 5 exponent bits, 2 fraction bits, no infinities, no negative zero.
     Float8E5M2Fnuz,
-    /// The OCP's E8M0: powers of two, no sign, no zero, no infinities.
+    /// The OCP's E8M0: powers of two, without sign, zero and infinities.
     Float8E8M0Fnu,
 }
 
-/// The kind of number a dtype holds, ordered by how kinds promote.
+/// The kind of a dtype, in the order of promotion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Kind {
-    /// Truth values.
+    /// Booleans.
     Bool,
     /// Unsigned integers.
     Unsigned,
@@ -70,7 +70,7 @@ pub enum Kind {
 }
 
 impl DType {
-    /// The dtypes that are computed in, in declaration order.
+    /// The dtypes that operations compute in, in declaration order.
     pub const COMPUTE: [DType; 15] = [
         DType::Bool,
         DType::UInt8,
@@ -89,7 +89,7 @@ impl DType {
         DType::Complex128,
     ];
 
-    /// The floats of eight bits, in declaration order, which is that of DLPack's codes.
+    /// The float8 dtypes, in declaration order, which is that of DLPack's codes.
     pub const FLOAT8: [DType; 8] = [
         DType::Float8E3M4,
         DType::Float8E4M3,
@@ -123,12 +123,12 @@ impl DType {
         }
     }
 
-    /// What elements are aligned to, in bytes. Complex numbers are pairs of floats.
+    /// Alignment of elements in bytes. Complex numbers are aligned like their parts.
     pub const fn alignment(self) -> usize {
         if self.is_complex() { self.size() / 2 } else { self.size() }
     }
 
-    /// The public name, as NumPy spells it (`"bool"` for [`DType::Bool`]).
+    /// The public name, which is NumPy's (`"bool"` for [`DType::Bool`]).
     pub const fn name(self) -> &'static str {
         match self {
             DType::Bool => "bool",
@@ -157,7 +157,7 @@ impl DType {
         }
     }
 
-    /// The dtype with this name, if there is one (`"bool_"` is accepted too).
+    /// The dtype with this name, if there is one (`"bool_"` is accepted, too).
     pub fn from_name(name: &str) -> Option<DType> {
         if name == "bool_" {
             return Some(DType::Bool);
@@ -165,7 +165,7 @@ impl DType {
         DType::ALL.into_iter().find(|dtype| dtype.name() == name)
     }
 
-    /// The kind of number held.
+    /// Its kind.
     pub const fn kind(self) -> Kind {
         match self {
             DType::Bool => Kind::Bool,
@@ -176,12 +176,12 @@ impl DType {
         }
     }
 
-    /// Is it a signed or unsigned integer (not bool)?
+    /// Whether it is a signed or unsigned integer (not bool).
     pub const fn is_integer(self) -> bool {
         matches!(self.kind(), Kind::Unsigned | Kind::Signed)
     }
 
-    /// The smallest and the largest value of an integer dtype or of bool.
+    /// The minimum and maximum of an integer dtype or of bool.
     pub const fn integer_bounds(self) -> Option<(i128, i128)> {
         let bits = self.size() as u32 * 8;
         match self.kind() {
@@ -192,47 +192,48 @@ impl DType {
         }
     }
 
-    /// Is it a real floating-point type?
+    /// Whether it is a real floating-point dtype.
     pub const fn is_floating(self) -> bool {
         matches!(self.kind(), Kind::Float)
     }
 
-    /// Is it a float of eight bits? Those are kept and moved; what computes with them does so in float32.
+    /// Whether it is a float8 dtype. These are storage dtypes; operations compute in float32.
     pub const fn is_float8(self) -> bool {
         self as u8 > DType::Complex128 as u8
     }
 
-    /// The dtype whose elements are moved like this one's: uint8 for floats of eight bits, else itself.
+    /// The dtype as which elements are copied: uint8 for float8, otherwise itself.
     pub const fn storage_dtype(self) -> DType {
         if self.is_float8() { DType::UInt8 } else { self }
     }
 
-    /// Is it complex?
+    /// Whether it is complex.
     pub const fn is_complex(self) -> bool {
         matches!(self.kind(), Kind::Complex)
     }
 
-    /// Is it real or complex floating point?
+    /// Whether it is real or complex floating point.
     pub const fn is_inexact(self) -> bool {
         self.is_floating() || self.is_complex()
     }
 
-    /// Is it a 16-bit float, which computes in float32?
+    /// Whether it is float16 or bfloat16, which compute in float32.
     pub const fn is_half(self) -> bool {
         matches!(self, DType::Float16 | DType::BFloat16)
     }
 
-    /// The floating type that functions such as `exp` answer in: itself if inexact, else float32. So are derivatives.
+    /// The floating-point dtype of the results of functions such as `exp`, and of derivatives: itself if it is inexact, otherwise
+    /// float32.
     pub const fn inexact(self) -> DType {
         if self.is_inexact() { self.compute_dtype() } else { DType::Float32 }
     }
 
-    /// The dtype that is computed in where elements of this one are given: float32 for eight bits, else itself.
+    /// The dtype that operations on this one compute in: float32 for float8, otherwise itself.
     pub const fn compute_dtype(self) -> DType {
         if self.is_float8() { DType::Float32 } else { self }
     }
 
-    /// The dtype that sums and products answer in: small integers and bool widen to 32 bits.
+    /// The dtype of sums and products: small integers and bool widen to 32 bits.
     pub const fn sum_dtype(self) -> DType {
         match self {
             DType::Bool | DType::Int8 | DType::Int16 => DType::Int32,
@@ -244,7 +245,7 @@ impl DType {
         }
     }
 
-    /// The real counterpart of a complex dtype; others answer themselves.
+    /// The real counterpart of a complex dtype; other dtypes are returned unchanged.
     pub const fn real(self) -> DType {
         match self {
             DType::Complex64 => DType::Float32,
@@ -253,7 +254,7 @@ impl DType {
         }
     }
 
-    /// The complex counterpart: complex128 for float64, else complex64.
+    /// The complex counterpart: complex128 for float64, otherwise complex64.
     pub const fn complex(self) -> DType {
         match self {
             DType::Float64 | DType::Complex128 => DType::Complex128,

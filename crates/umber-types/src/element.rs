@@ -1,4 +1,4 @@
-//! Rust types of array elements, and the one macro that goes from a [`DType`] to a type.
+//! Rust types of array elements, and the macro that maps a [`DType`] to a type.
 
 use crate::{Complex32, Complex64, DType, bf16, f16};
 
@@ -10,7 +10,7 @@ use crate::{Complex32, Complex64, DType, bf16, f16};
 pub struct Bool(pub u8);
 
 impl Bool {
-    /// Truth as Rust's `bool`.
+    /// The value as Rust's `bool`.
     #[inline(always)]
     pub const fn get(self) -> bool {
         self.0 != 0
@@ -24,26 +24,26 @@ impl From<bool> for Bool {
     }
 }
 
-/// A plain element type: every bit pattern is a value, so memory from anywhere may be read as it.
+/// A plain element type: every bit pattern is valid, so that any memory may be read as this type.
 ///
 /// # Safety
-/// The type has no padding, no invalid bit pattern, and `size_of::<Self>() == Self::DTYPE.size()`.
+/// The type must have no padding, no invalid bit pattern, and `size_of::<Self>() == Self::DTYPE.size()`.
 pub unsafe trait Element:
     Value<Element = Self> + Send + Sync + PartialEq + std::fmt::Debug + 'static
 {
-    /// The dtype this type stands for.
+    /// The dtype that corresponds to this type.
     const DTYPE: DType;
 }
 
-/// What Rust programs write and read as one element: the element types themselves, and `bool` for [`Bool`].
+/// A Rust value that represents one element: the element types themselves, and `bool` for [`Bool`].
 pub trait Value: Copy {
     /// The type in memory.
     type Element: Element;
 
-    /// As it lies in memory.
+    /// Convert to the element type.
     fn into_element(self) -> Self::Element;
 
-    /// From what lies in memory.
+    /// Convert from the element type.
     fn from_element(element: Self::Element) -> Self;
 }
 
@@ -64,7 +64,7 @@ impl Value for bool {
 macro_rules! elements {
     ($($ty:ty => $dtype:ident),* $(,)?) => {
         $(
-            // SAFETY: plain numbers (or repr(C) pairs of them) of the stated size.
+            // SAFETY: plain numbers, or `repr(C)` pairs of them; the assertion below checks their size.
             unsafe impl Element for $ty {
                 const DTYPE: DType = DType::$dtype;
             }
@@ -96,14 +96,14 @@ elements! {
 
 /// Evaluate `$body` with `$T` bound to the element type of `$dtype`.
 ///
-/// `match_dtype!(dtype, T => expr)` covers every dtype, floats of eight bits as `u8`; a leading category (`integer`, `signed`, `float`, `real`,
+/// `match_dtype!(dtype, T => expr)` covers every dtype, float8 as `u8`. A leading category (`integer`, `signed`, `float`, `real`,
 /// `field`, `inexact`, `number`) restricts it, with `else => expr` for the rest.
 #[macro_export]
 macro_rules! match_dtype {
     ($dtype:expr, $T:ident => $body:expr) => {
         $crate::match_dtype!(@arms $dtype.storage_dtype(), $T, $body,
             [Bool UInt8 UInt16 UInt32 UInt64 Int8 Int16 Int32 Int64 Float16 BFloat16 Float32 Float64 Complex64 Complex128]
-            unreachable!("the elements of the others are moved as bytes"))
+            unreachable!("other dtypes are stored as one of these"))
     };
     (number $dtype:expr, $T:ident => $body:expr, else => $other:expr) => {
         $crate::match_dtype!(@arms $dtype, $T, $body,
@@ -167,14 +167,14 @@ mod tests {
     #[test]
     fn every_dtype_maps_to_its_type() {
         for dtype in DType::ALL {
-            let (found, size) = match_dtype!(dtype, T => (T::DTYPE, size_of::<T>()));
-            assert_eq!(found, dtype.storage_dtype());
+            let (type_dtype, size) = match_dtype!(dtype, T => (T::DTYPE, size_of::<T>()));
+            assert_eq!(type_dtype, dtype.storage_dtype());
             assert_eq!(size, dtype.size());
         }
     }
 
     #[test]
-    fn categories_answer_else_outside() {
+    fn categories_use_else_for_other_dtypes() {
         for dtype in DType::ALL {
             let integer = match_dtype!(integer dtype, T => T::DTYPE == dtype, else => false);
             assert_eq!(integer, dtype.is_integer());

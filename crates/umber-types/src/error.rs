@@ -1,19 +1,19 @@
-//! The one error type: what kind of fault, in which operation, what about, and where that was recorded.
+//! The error type of the workspace: its kind, the operation, the argument, the detail, and where the operation was recorded.
 //!
-//! Errors are built where the fault is known, by [`bail!`](crate::bail), [`ensure!`](crate::ensure) and
-//! [`error!`](crate::error!). Their text is made when they are shown. Code that has to tell errors apart asks for their
+//! Errors are created where a fault is detected, by [`bail!`](crate::bail), [`ensure!`](crate::ensure) and
+//! [`error!`](crate::error!). Their text is formatted when they are displayed. Code that distinguishes errors uses their
 //! fields.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// What kind of fault an [`Error`] is; it decides what Python raises.
+/// The kind of an [`Error`], which determines Python's exception.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A value, shape or option is not acceptable (`ValueError`).
     Value,
-    /// The value of an array was asked for that has none: an argument of a function that is being traced (`ValueError`).
+    /// The value of an array without one was requested: an argument of a function that is being traced (`ValueError`).
     NoValue,
     /// A dtype or argument type is not acceptable (`TypeError`).
     Type,
@@ -21,13 +21,13 @@ pub enum ErrorKind {
     Index,
     /// An axis lies outside the array's dimensions (both `IndexError` and `ValueError`).
     Axis,
-    /// Memory could not be had (`MemoryError`).
+    /// Memory could not be allocated (`MemoryError`).
     Memory,
-    /// A buffer cannot be shared as asked (both `BufferError` and `ValueError`).
+    /// A buffer cannot be shared as requested (both `BufferError` and `ValueError`).
     Buffer,
     /// A file cannot be read or written (`OSError`).
     Io,
-    /// A file is not there (`FileNotFoundError`).
+    /// A file does not exist (`FileNotFoundError`).
     NotFound,
     /// Evaluation was interrupted (`KeyboardInterrupt`).
     Interrupted,
@@ -37,7 +37,7 @@ pub enum ErrorKind {
     Runtime,
 }
 
-/// What went wrong.
+/// An error.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Error(Box<Fault>);
 
@@ -51,8 +51,8 @@ struct Fault {
     is_deferred: bool,
 }
 
-/// Where a fault was found: the line of the user's program that recorded the operation, if lines are kept, and what errors say
-/// at their end.
+/// Where a fault occurred: the source line that recorded the operation, if lines are recorded, and notes that are appended to
+/// the message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Context {
     origin: Option<Arc<str>>,
@@ -60,8 +60,8 @@ pub struct Context {
 }
 
 impl Context {
-    /// The context, recorded at the user's line: once for each operation that holds the one that failed. The innermost line is
-    /// the origin.
+    /// Add the source line that recorded the operation. Called once for each operation around the failed one; the innermost line
+    /// is the origin.
     #[must_use]
     pub fn recorded_at(mut self, origin: Option<&Arc<str>>) -> Context {
         if let Some(line) = origin {
@@ -72,14 +72,14 @@ impl Context {
         self
     }
 
-    /// The context with more text behind all that it says.
+    /// Append a note.
     #[must_use]
     pub fn with_note(mut self, note: impl AsRef<str>) -> Context {
         self.notes.push_str(note.as_ref());
         self
     }
 
-    /// The context as part of an outer one.
+    /// Append an outer context.
     #[must_use]
     pub fn within(mut self, outer: &Context) -> Context {
         if self.origin.is_none() {
@@ -89,11 +89,11 @@ impl Context {
     }
 }
 
-/// Result with the workspace's error.
+/// `Result` with the workspace's error.
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// An error of this kind, with the rule that was broken and the values that broke it.
+    /// An error of this kind. `detail` gives the violated rule and the offending values.
     #[cold]
     pub fn new(kind: ErrorKind, detail: impl Into<String>) -> Error {
         Error(Box::new(Fault {
@@ -106,44 +106,43 @@ impl Error {
         }))
     }
 
-    /// Evaluation was interrupted.
+    /// The error of an interrupted evaluation.
     pub fn interrupted() -> Error {
         Error::new(ErrorKind::Interrupted, "evaluation was interrupted")
     }
 
-    /// What kind of fault it is.
+    /// Its kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The operation that failed, as users call it.
+    /// The operation that failed, by its public name.
     pub fn op(&self) -> Option<&str> {
         self.0.op.as_deref()
     }
 
-    /// The argument it is about; of files the file, and the entry in it.
+    /// The argument it is about; for files, the file and the entry in it.
     pub fn argument(&self) -> Option<&str> {
         self.0.argument.as_deref()
     }
 
-    /// The rule that was broken, and the values that broke it.
+    /// The violated rule and the offending values.
     pub fn detail(&self) -> &str {
         &self.0.detail
     }
 
-    /// The line of the user's program that recorded the operation, if lines are kept.
+    /// The line of the user's program that recorded the operation, if lines are recorded.
     pub fn origin(&self) -> Option<&str> {
         self.0.context.origin.as_deref()
     }
 
-    /// Was it found while an operation ran that had been recorded earlier? Then it says nothing about the function that asked for
-    /// the value.
+    /// Whether it occurred during evaluation, in an operation that had been recorded earlier. Then it does not concern the
+    /// function that requested the value.
     pub fn is_deferred(&self) -> bool {
         self.0.is_deferred
     }
 
-    /// The same error as one of operation `op`, whichever it was of before. One of an operation that was recorded earlier
-    /// stays as it is.
+    /// Set the operation. A deferred error is unchanged, since it concerns another operation.
     #[must_use]
     pub fn with_op(mut self, op: impl fmt::Display) -> Error {
         if !self.is_deferred() {
@@ -152,13 +151,13 @@ impl Error {
         self
     }
 
-    /// The same error as one of operation `op`, unless it names one.
+    /// Set the operation, unless the error has one.
     #[must_use]
     pub fn or_op(self, op: impl fmt::Display) -> Error {
         if self.0.op.is_some() { self } else { self.with_op(op) }
     }
 
-    /// The same error about an argument, or about the part of it that the error was about before.
+    /// Set the argument; an argument that the error has becomes a part of it.
     #[must_use]
     pub fn about(mut self, argument: impl fmt::Display) -> Error {
         self.0.argument = Some(match self.0.argument.take() {
@@ -168,22 +167,22 @@ impl Error {
         self
     }
 
-    /// The same error, recorded at the user's line, see [`Context::recorded_at`].
+    /// Add the source line that recorded the operation, see [`Context::recorded_at`].
     #[must_use]
     pub fn recorded_at(self, origin: Option<&Arc<str>>) -> Error {
         self.map_context(|context| context.recorded_at(origin))
     }
 
-    /// The same error with more text behind all that it says.
+    /// Append a note.
     #[must_use]
     pub fn with_note(self, note: impl AsRef<str>) -> Error {
         self.map_context(|context| context.with_note(note))
     }
 
-    /// The same error, found in a context.
+    /// Add a context.
     #[must_use]
     pub fn within(self, context: &Context) -> Error {
-        self.map_context(|own| own.within(context))
+        self.map_context(|inner| inner.within(context))
     }
 
     fn map_context(mut self, change: impl FnOnce(Context) -> Context) -> Error {
@@ -191,14 +190,14 @@ impl Error {
         self
     }
 
-    /// The same error, found while an operation ran that had been recorded earlier.
+    /// Mark the error as deferred: it occurred in an operation that had been recorded earlier.
     #[must_use]
     pub fn deferred(mut self) -> Error {
         self.0.is_deferred = true;
         self
     }
 
-    /// The same error with its detail rewritten.
+    /// Rewrite the detail.
     #[must_use]
     pub fn map_detail(mut self, rewrite: impl FnOnce(String) -> String) -> Error {
         self.0.detail = rewrite(std::mem::take(&mut self.0.detail));
@@ -227,8 +226,8 @@ impl fmt::Debug for Error {
 
 impl std::error::Error for Error {}
 
-/// An [`Error`] of a kind: `error!(Value(op), "inner dimensions differ: {} @ {}", a, b)`, or without an operation,
-/// `error!(Value, "…")`, where whoever calls knows its name.
+/// Create an [`Error`] of a kind: `error!(Value(op), "inner dimensions differ: {} @ {}", a, b)`, or, where only the caller knows
+/// the operation, `error!(Value, "…")`.
 #[macro_export]
 macro_rules! error {
     ($kind:ident($op:expr), $($detail:tt)*) => {
@@ -247,7 +246,7 @@ macro_rules! bail {
     };
 }
 
-/// Return an [`Error`], see [`error!`](crate::error!), unless the condition holds.
+/// Return an [`Error`], see [`error!`](crate::error!), unless the condition is true.
 #[macro_export]
 macro_rules! ensure {
     ($condition:expr, $($error:tt)*) => {
@@ -268,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_text_say_the_same() {
+    fn fields_and_text_agree() {
         let error = fails().expect_err("2 is not 5");
         assert_eq!((error.kind(), error.op(), error.argument()), (ErrorKind::Value, Some("cholesky"), None));
         assert_eq!(error.detail(), "a matrix is square: got 2 by 5");
@@ -284,18 +283,18 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_operations_recorded_earlier_keep_their_names() {
+    fn deferred_errors_keep_their_operation() {
         let (inner, outer): (Arc<str>, Arc<str>) = ("loss.py:3".into(), "train.py:7".into());
         let error =
             error!(Index("take"), "index 7").recorded_at(Some(&inner)).recorded_at(Some(&outer)).deferred();
         assert!(error.is_deferred() && error.origin() == Some("loss.py:3"));
         let renamed = error.with_op("quantile").with_note("\nin iteration 2 of scan");
-        let scheduled = Context::default().recorded_at(Some(&inner));
-        let outside = Context::default().with_note("\nin iteration 2 of scan").recorded_at(Some(&outer));
-        let found_later = error!(Index("take"), "index 7").within(&scheduled.within(&outside));
-        assert_eq!(found_later.origin(), Some("loss.py:3"));
+        let step_context = Context::default().recorded_at(Some(&inner));
+        let loop_context = Context::default().with_note("\nin iteration 2 of scan").recorded_at(Some(&outer));
+        let device_error = error!(Index("take"), "index 7").within(&step_context.within(&loop_context));
+        assert_eq!(device_error.origin(), Some("loss.py:3"));
         assert_eq!(
-            found_later.to_string(),
+            device_error.to_string(),
             "[take] index 7\nrecorded at loss.py:3\nin iteration 2 of scan\nrecorded at train.py:7"
         );
         assert_eq!(

@@ -1,29 +1,29 @@
-//! Floats of eight bits: the formats of the OCP's specifications, of IEEE's interim report P3109 and of IEEE 754 scaled
-//! down, as ml_dtypes and DLPack name them.
+//! float8: the formats of the OCP's specifications, of IEEE's interim report P3109, and IEEE 754 scaled down to 8 bits, named as
+//! by ml_dtypes and DLPack.
 
 use crate::DType;
 
-/// How the eight bits of a format are read.
+/// The encoding of an 8-bit float.
 #[derive(Clone, Copy, Debug)]
 pub struct Float8 {
-    /// Bits of the fraction.
+    /// Number of fraction bits.
     fraction: u32,
-    /// What is taken from the exponent.
+    /// Exponent bias.
     bias: i32,
     /// The code of the largest finite number.
     largest: u8,
-    /// The code of what is too large: infinity where there is one, else NaN.
+    /// The code for values out of range: infinity if the format has one, otherwise NaN.
     overflow_code: u8,
     /// The code of NaN.
     nan: u8,
-    /// Is there a bit for the sign?
+    /// Whether it has a sign bit.
     is_signed: bool,
-    /// Is the code of a negative zero that of NaN?
+    /// Whether NaN takes the code of negative zero.
     has_one_zero: bool,
 }
 
 impl Float8 {
-    /// The format of a dtype; `None` for dtypes of other sizes.
+    /// The format of a dtype; `None` for other dtypes than float8.
     pub const fn of(dtype: DType) -> Option<Float8> {
         let (fraction, bias, largest, overflow_code, nan) = match dtype {
             DType::Float8E3M4 => (4, 3, 0x6f, 0x70, 0x78),
@@ -40,7 +40,7 @@ impl Float8 {
         Some(Float8 { fraction, bias, largest, overflow_code, nan, is_signed, has_one_zero: nan == 0x80 })
     }
 
-    /// The number that a code stands for; every one is a float32.
+    /// The value of a code; every value is a float32.
     #[inline]
     pub fn decode(self, code: u8) -> f32 {
         if !self.is_signed {
@@ -62,14 +62,14 @@ impl Float8 {
         let exponent = i32::from(magnitude >> self.fraction);
         let fraction = f64::from(magnitude & ((1 << self.fraction) - 1));
         let unit = power_of_two(exponent.max(1) - self.bias - self.fraction as i32);
-        let whole = if exponent == 0 { fraction } else { fraction + f64::from(1u32 << self.fraction) };
-        (sign * whole * unit) as f32
+        let significand = if exponent == 0 { fraction } else { fraction + f64::from(1u32 << self.fraction) };
+        (sign * significand * unit) as f32
     }
 
-    /// The code nearest to a number, ties to the even code; powers of two alone, which have no even ones, upwards.
+    /// The nearest code, ties to even. In the format of powers of two only, ties round up.
     ///
-    /// What is too large becomes infinity where the format has one, else NaN. A format without zero and signs has no
-    /// word for either, so that they become NaN.
+    /// Values out of range become infinity if the format has one, otherwise NaN. In the format without zero and sign, zero and
+    /// negative values become NaN.
     #[inline]
     pub fn encode(self, value: f64) -> u8 {
         if !self.is_signed {
@@ -83,11 +83,11 @@ impl Float8 {
         if magnitude == f64::INFINITY {
             return self.overflow_code | sign;
         }
-        let least = 1 - self.bias;
-        // Exponents below the least one share its unit: numbers there are subnormal.
-        let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(least);
+        let min_exponent = 1 - self.bias;
+        // Exponents below the minimum share its unit: such values are subnormal.
+        let exponent = ((magnitude.to_bits() >> 52) as i32 - 1023).max(min_exponent);
         let units = (magnitude * power_of_two(self.fraction as i32 - exponent)).round_ties_even();
-        let code = units as i64 + (i64::from(exponent - least) << self.fraction);
+        let code = units as i64 + (i64::from(exponent - min_exponent) << self.fraction);
         if code > i64::from(self.largest) {
             return self.overflow_code | sign;
         }
@@ -97,7 +97,7 @@ impl Float8 {
     }
 
     fn encode_power(self, value: f64) -> u8 {
-        // Written so that NaN is refused too.
+        // This form of the condition also rejects NaN.
         if !(value > 0.0 && value < f64::INFINITY) {
             return self.nan;
         }
@@ -128,7 +128,7 @@ impl Float8 {
     }
 }
 
-/// Two to the power of a small exponent.
+/// Two to the power of an exponent in the range of normal doubles.
 #[inline]
 fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
@@ -143,14 +143,14 @@ mod tests {
     }
 
     #[test]
-    fn every_dtype_of_eight_bits_has_a_format() {
+    fn every_float8_dtype_has_a_format() {
         for dtype in DType::ALL {
             assert_eq!(Float8::of(dtype).is_some(), dtype.is_float8());
         }
     }
 
     #[test]
-    fn codes_go_there_and_back() {
+    fn codes_round_trip() {
         for (dtype, format) in formats() {
             for code in 0..=255 {
                 let value = format.decode(code);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_between_codes_go_to_the_nearest() {
+    fn values_round_to_the_nearest_code() {
         for (dtype, format) in formats() {
             for code in 0..format.largest {
                 let (low, high) = (f64::from(format.decode(code)), f64::from(format.decode(code + 1)));
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_of_the_ranges() {
+    fn range_limits() {
         let format = |dtype| Float8::of(dtype).unwrap();
         assert_eq!(format(DType::Float8E4M3Fn).max(), 448.0);
         assert_eq!(format(DType::Float8E5M2).max(), 57344.0);

@@ -1,11 +1,11 @@
-//! The members of each operation family, and the options operations share.
+//! The members of each operation family, and options that operations share.
 
-/// Should reduced axes stay, with length one?
+/// Whether reduced axes are kept with length one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum KeepAxes {
-    /// Reduced axes stay with length one.
+    /// Reduced axes are kept with length one.
     Yes,
-    /// Reduced axes vanish.
+    /// Reduced axes are removed.
     No,
 }
 
@@ -57,7 +57,7 @@ kinds! {
         BitwiseAnd "bitwise_and", BitwiseOr "bitwise_or", BitwiseXor "bitwise_xor",
         LeftShift "left_shift", RightShift "right_shift",
         Hypot "hypot", CopySign "copysign", Fmod "fmod", LogAddExp2 "logaddexp2", Ldexp "ldexp", Gcd "gcd", Zeta "zeta",
-        // A product in which zero times infinity is zero: rules of products are made of it.
+        // A product in which zero times infinity is zero, for the derivative rules of products.
         MultiplyAbsorbing "multiply_absorbing",
     }
 }
@@ -68,66 +68,66 @@ kinds! {
 }
 
 kinds! {
-    /// Reductions that answer the place of an element.
+    /// Reductions that return the index of an element.
     ArgReduceKind { ArgMin "argmin", ArgMax "argmax" }
 }
 
 kinds! {
-    /// Reductions that answer every partial result along the way.
+    /// Reductions that return every partial result (cumulative operations).
     ScanKind {
         Sum "cumsum", Prod "cumprod", Max "cummax", Min "cummin", LogSumExp "logcumsumexp",
     }
 }
 
 kinds! {
-    /// Which end of its axis a scan begins at.
+    /// The end of the axis at which a scan begins.
     ScanDirection { Forward "forward", Reverse "reverse" }
 }
 
 kinds! {
-    /// Does each result of a scan include the element at its own place?
+    /// Whether each result of a scan includes the element at its own index.
     ScanExtent { Inclusive "inclusive", Exclusive "exclusive" }
 }
 
 kinds! {
-    /// What a scatter does where it writes.
+    /// How a scatter combines an update with the existing element.
     ScatterKind { Set "set", Add "add", Multiply "multiply", Maximum "maximum", Minimum "minimum" }
 }
 
 kinds! {
-    /// On which side of equal elements a value goes: before or after them.
+    /// The side of equal elements on which a value is inserted: before or after them.
     Side { Left "left", Right "right" }
 }
 
 kinds! {
-    /// Which elements come first.
+    /// Order of a sort.
     SortOrder { Ascending "ascending", Descending "descending" }
 }
 
 kinds! {
-    /// Which end of an order.
+    /// One end of an order.
     Extremum { Least "least", Greatest "greatest" }
 }
 
 kinds! {
-    /// Codes and scales that quantised numbers are made of: integers with a scale and a bias, or small floats with a scale of
-    /// eight bits (OCP Microscaling Formats 1.0; NVFP4).
+    /// Formats of quantised weights: integer codes with a scale and a bias, or small floating-point codes with an 8-bit scale
+    /// (OCP Microscaling Formats 1.0; NVFP4).
     QuantizationMode { Affine "affine", Mxfp4 "mxfp4", Mxfp8 "mxfp8", Nvfp4 "nvfp4" }
 }
 
 kinds! {
-    /// Which features rotary positions turn together: neighbours, or those half the turned features apart.
+    /// The pairs of features that rotary positions rotate: adjacent ones, or feature `i` and `i` plus half the rotated features.
     Pairing { Neighbours "neighbours", Halves "halves" }
 }
 
 kinds! {
-    /// What the queries of an attention see of its keys: all; the last query all, the one before all but the last, and so
-    /// on; or what an array says, by a truth value for each score or by a term of it.
+    /// The mask of an attention: none; causal, with the last query aligned to the last key; or an array, either a bool or an
+    /// additive term for each score.
     Masking { Nothing "nothing", Causal "causal", Array "array" }
 }
 
 impl UnaryKind {
-    /// Does it answer bool whatever it is given?
+    /// Whether it returns bool for every input dtype.
     pub const fn returns_bool(self) -> bool {
         matches!(
             self,
@@ -141,7 +141,7 @@ impl UnaryKind {
 }
 
 impl BinaryKind {
-    /// Does it answer bool whatever it is given?
+    /// Whether it returns bool for every input dtype.
     pub const fn returns_bool(self) -> bool {
         matches!(
             self,
@@ -156,7 +156,7 @@ impl BinaryKind {
         )
     }
 
-    /// Does it compare its operands?
+    /// Whether it compares its operands.
     pub const fn compares(self) -> bool {
         matches!(
             self,
@@ -169,7 +169,7 @@ impl BinaryKind {
         )
     }
 
-    /// Does it answer floating point whatever it is given?
+    /// Whether it returns floating point for every input dtype.
     pub const fn returns_inexact(self) -> bool {
         matches!(
             self,

@@ -1,11 +1,11 @@
-//! Where each element of an array lies in its buffer.
+//! The location of each element of an array in its buffer.
 
 use smallvec::SmallVec;
 
 use crate::Shape;
 use crate::shape::copied;
 
-/// Distances between neighbours along each axis, in elements; may be zero or negative.
+/// Distances between adjacent elements along each axis, in elements; may be zero or negative.
 pub type Strides = SmallVec<[isize; 4]>;
 
 /// Shape, strides and offset of an array in its buffer, all in elements.
@@ -13,16 +13,16 @@ pub type Strides = SmallVec<[isize; 4]>;
 pub struct Layout {
     /// Length of each axis.
     pub shape: Shape,
-    /// Elements between neighbours along each axis.
+    /// Elements between adjacent indices along each axis.
     pub strides: Strides,
     /// Elements between the start of the buffer and the element at index zero.
     pub offset: usize,
 }
 
-/// The strides of a dense row-major array.
+/// The strides of a contiguous row-major array.
 #[inline]
 pub fn row_major_strides(shape: &[usize]) -> Strides {
-    // What most shapes are, without a loop.
+    // The most common numbers of axes, without a loop.
     match *shape {
         [_] => return SmallVec::from_buf_and_len([1, 0, 0, 0], 1),
         [_, columns] => return SmallVec::from_buf_and_len([columns.max(1) as isize, 1, 0, 0], 2),
@@ -45,14 +45,14 @@ impl Clone for Layout {
 }
 
 impl Layout {
-    /// A dense row-major layout from offset zero.
+    /// A contiguous row-major layout from offset zero.
     #[inline]
     pub fn contiguous(shape: Shape) -> Layout {
         let strides = row_major_strides(&shape);
         Layout { shape, strides, offset: 0 }
     }
 
-    /// Every index maps to one element.
+    /// A layout that maps every index to one element.
     pub fn splat(shape: Shape) -> Layout {
         let strides = SmallVec::from_elem(0, shape.ndim());
         Layout { shape, strides, offset: 0 }
@@ -70,7 +70,7 @@ impl Layout {
         self.shape.ndim()
     }
 
-    /// Are the elements dense and in row-major order? (Strides of axes of length one do not matter.)
+    /// Whether the elements are contiguous in row-major order. (Strides of axes of length one do not matter.)
     #[inline]
     pub fn is_contiguous(&self) -> bool {
         let mut step = 1isize;
@@ -86,9 +86,9 @@ impl Layout {
         true
     }
 
-    /// Lowest and one past the highest element reached, relative to the buffer's start; `None` without elements.
+    /// The lowest element reached and one past the highest, relative to the buffer's start; `None` without elements.
     ///
-    /// What lies beyond the range of `isize` is given as its end, which no buffer reaches.
+    /// Values beyond the range of `isize` are clamped to it, which no buffer contains.
     #[inline]
     pub fn extent(&self) -> Option<(isize, isize)> {
         let start = isize::try_from(self.offset).unwrap_or(isize::MAX);
@@ -97,13 +97,13 @@ impl Layout {
             if length == 0 {
                 return None;
             }
-            let reach = isize::try_from(length - 1).unwrap_or(isize::MAX).saturating_mul(stride);
-            if reach < 0 { low = low.saturating_add(reach) } else { high = high.saturating_add(reach) }
+            let span = isize::try_from(length - 1).unwrap_or(isize::MAX).saturating_mul(stride);
+            if span < 0 { low = low.saturating_add(span) } else { high = high.saturating_add(span) }
         }
         Some((low, high.saturating_add(1)))
     }
 
-    /// Does some element of the buffer appear under several indices?
+    /// Whether several indices map to one element.
     pub fn is_overlapping(&self) -> bool {
         let mut axes: SmallVec<[(usize, usize); 4]> = SmallVec::new();
         for (&length, &stride) in self.shape.iter().zip(&self.strides) {
@@ -115,17 +115,17 @@ impl Layout {
             }
         }
         axes.sort_unstable();
-        let mut reach = 0;
+        let mut span = 0;
         for (stride, length) in axes {
-            if stride <= reach {
+            if stride <= span {
                 return true;
             }
-            reach += stride * (length - 1);
+            span += stride * (length - 1);
         }
         false
     }
 
-    /// The view broadcast to `shape`, which must be one that this shape broadcasts to.
+    /// The view broadcast to `shape`, to which this shape must broadcast.
     #[must_use]
     pub fn broadcast_to(&self, shape: &Shape) -> Layout {
         let missing = shape.ndim() - self.ndim();
@@ -138,7 +138,7 @@ impl Layout {
         Layout { shape: shape.clone(), strides, offset: self.offset }
     }
 
-    /// The view with axes in the order of `permutation`.
+    /// The view with permuted axes.
     #[must_use]
     pub fn permute(&self, permutation: &[usize]) -> Layout {
         Layout {
@@ -165,7 +165,7 @@ impl Layout {
         }
     }
 
-    /// The same elements in the same row-major order under another shape of equal size, if strides can say it.
+    /// The same elements in row-major order under another shape of equal size, if strides can represent it.
     pub fn reshape(&self, shape: &Shape) -> Option<Layout> {
         debug_assert_eq!(self.size(), shape.size());
         if self.is_contiguous() || self.size() == 0 {
@@ -213,13 +213,16 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Buffer positions in row-major index order, by the definition.
-    fn positions(layout: &Layout) -> Vec<isize> {
-        let mut found = vec![layout.offset as isize];
+    /// Buffer offsets in row-major index order, by definition.
+    fn offsets(layout: &Layout) -> Vec<isize> {
+        let mut offsets = vec![layout.offset as isize];
         for (&length, &stride) in layout.shape.iter().zip(&layout.strides) {
-            found = found.iter().flat_map(|&at| (0..length as isize).map(move |i| at + i * stride)).collect();
+            offsets = offsets
+                .iter()
+                .flat_map(|&offset| (0..length as isize).map(move |i| offset + i * stride))
+                .collect();
         }
-        found
+        offsets
     }
 
     fn layouts() -> impl Strategy<Value = Layout> {
@@ -240,17 +243,17 @@ mod tests {
             for shape in [Shape::from([size]), Shape::from([1, size, 1]), Shape::from([split, size / split])] {
                 if shape.size() == size
                     && let Some(view) = layout.reshape(&shape) {
-                        prop_assert_eq!(positions(&view), positions(&layout));
+                        prop_assert_eq!(offsets(&view), offsets(&layout));
                     }
             }
             let same = layout.reshape(&layout.shape).expect("a layout has its own shape");
-            prop_assert_eq!(positions(&same), positions(&layout));
+            prop_assert_eq!(offsets(&same), offsets(&layout));
         }
 
         #[test]
-        fn extent_bounds_every_position(layout in layouts()) {
+        fn extent_bounds_every_offset(layout in layouts()) {
             let (low, high) = layout.extent().expect("not empty");
-            let all = positions(&layout);
+            let all = offsets(&layout);
             prop_assert_eq!(all.iter().min(), Some(&low));
             prop_assert_eq!(all.iter().max(), Some(&(high - 1)));
             prop_assert!(!layout.is_overlapping());
@@ -265,17 +268,17 @@ mod tests {
 
     #[test]
     fn extents_beyond_the_address_space_do_not_wrap() {
-        let far = |shape: &[usize], strides: &[isize], offset| Layout {
+        let layout = |shape: &[usize], strides: &[isize], offset| Layout {
             shape: shape.iter().copied().collect(),
             strides: strides.into(),
             offset,
         };
-        assert_eq!(far(&[5], &[1 << 62], 0).extent(), Some((0, isize::MAX)));
-        assert_eq!(far(&[5], &[-(1 << 62)], 0).extent(), Some((isize::MIN, 1)));
-        assert_eq!(far(&[3, 3], &[isize::MAX / 2; 2], 7).extent(), Some((7, isize::MAX)));
-        assert_eq!(far(&[2], &[1], usize::MAX).extent(), Some((isize::MAX, isize::MAX)));
-        assert_eq!(far(&[usize::MAX], &[1], 0).extent(), Some((0, isize::MAX)));
-        assert_eq!(far(&[usize::MAX, 0], &[1, 1], 0).extent(), None);
+        assert_eq!(layout(&[5], &[1 << 62], 0).extent(), Some((0, isize::MAX)));
+        assert_eq!(layout(&[5], &[-(1 << 62)], 0).extent(), Some((isize::MIN, 1)));
+        assert_eq!(layout(&[3, 3], &[isize::MAX / 2; 2], 7).extent(), Some((7, isize::MAX)));
+        assert_eq!(layout(&[2], &[1], usize::MAX).extent(), Some((isize::MAX, isize::MAX)));
+        assert_eq!(layout(&[usize::MAX], &[1], 0).extent(), Some((0, isize::MAX)));
+        assert_eq!(layout(&[usize::MAX, 0], &[1, 1], 0).extent(), None);
     }
 
     #[test]

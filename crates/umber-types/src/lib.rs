@@ -1,7 +1,7 @@
-//! Floor 0: the words every umber crate shares.
+//! Floor 0: the vocabulary that every umber crate shares.
 //!
-//! Nothing here computes on array data. A [`DType`] names an element type, a [`Shape`] counts elements along
-//! axes, a [`Layout`] says where each element lies in a buffer, the kinds name the members of an operation
+//! Nothing here computes on array data. A [`DType`] is an element type, a [`Shape`] the lengths of the
+//! axes, a [`Layout`] the locations of elements in a buffer, the kinds are the members of each operation
 //! family, and [`Error`] is the one error type of the workspace.
 
 pub mod conv_params;

@@ -2,7 +2,7 @@
 
 use crate::{Shape, Value};
 
-/// A value, an array of values, an array of such arrays, …: its type says its shape.
+/// A value, an array of values, an array of such arrays, …: the type determines the shape.
 pub trait Nested {
     /// The innermost type.
     type Value: Value;
@@ -33,8 +33,8 @@ impl<N: Nested, const LENGTH: usize> Nested for [N; LENGTH] {
     }
 
     fn push_elements(&self, elements: &mut Vec<<N::Value as Value>::Element>) {
-        for part in self {
-            part.push_elements(elements);
+        for item in self {
+            item.push_elements(elements);
         }
     }
 }
@@ -48,7 +48,7 @@ pub struct Elements<T> {
     pub shape: Shape,
 }
 
-/// Whatever holds elements under a shape: something [`Nested`], or a vector or slice of such.
+/// A value with elements and a shape: [`Nested`] values, and vectors or slices of them.
 pub trait IntoElements {
     /// The innermost type.
     type Value: Value;
@@ -76,8 +76,8 @@ impl<N: Nested> IntoElements for &[N] {
         let mut shape = Shape::from([self.len()]);
         N::push_lengths(&mut shape);
         let mut values = Vec::with_capacity(shape.size());
-        for part in self {
-            part.push_elements(&mut values);
+        for item in self {
+            item.push_elements(&mut values);
         }
         Elements { values, shape }
     }
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn types_say_shapes_even_without_elements() {
+    fn types_determine_shapes_even_without_elements() {
         assert_eq!(1.0f32.into_elements().shape, Shape::scalar());
         assert_eq!([[[0u8; 3]; 0]; 2].into_elements().shape, Shape::from([2, 0, 3]));
         assert_eq!(Vec::<[i32; 2]>::new().into_elements().shape, Shape::from([0, 2]));

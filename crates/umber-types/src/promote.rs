@@ -1,9 +1,9 @@
-//! Which dtype holds the result of two: one table, tested in full.
+//! Type promotion: the dtype of an operation on two dtypes, as a table.
 //!
-//! The rules are MLX's. Bool gives way to everything; integers widen to hold both, except that uint64 beside a
-//! signed integer has no common integer and answers float32; float16 beside bfloat16 answers float32; a complex
-//! number beside float64 keeps the double precision. A float of eight bits, which MLX does not have, gives way to every
-//! float (each holds all of its values); beside whatever else is another dtype it answers float32.
+//! The rules are MLX's. Bool promotes to every other dtype. Integers widen to hold both, except that uint64 and a
+//! signed integer have no common integer dtype and give float32. float16 and bfloat16 give float32. A complex dtype and
+//! float64 give complex128. A float8 dtype, which MLX does not have, promotes to every float that is not float8; with a different
+//! float8 dtype, an integer dtype or bool it gives float32.
 
 use crate::DType;
 use crate::dtype::DType::*;

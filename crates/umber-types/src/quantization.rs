@@ -1,30 +1,30 @@
-//! How groups of numbers are stored in few bits each.
+//! Storage formats of quantised weights.
 
 use crate::kinds::QuantizationMode;
 use crate::{Result, bail, ensure};
 
-/// Groups of neighbours in rows, stored as codes of a few bits with a scale (and in affine mode a bias) a group.
+/// Groups of adjacent elements of a row, stored as codes of a few bits with a scale (and in affine mode a bias) for each group.
 ///
-/// Code `i` of a row takes the bits from `i * bits` on of a string of uint32 words, lowest bits first. Only combinations that
-/// exist can be made.
+/// Code `i` of a row occupies the bits from `i * bits` on of a sequence of uint32 words, lowest bits first. Only supported
+/// combinations can be constructed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(try_from = "Parts", into = "Parts")]
+#[serde(try_from = "UncheckedQuantization", into = "UncheckedQuantization")]
 pub struct Quantization {
     mode: QuantizationMode,
     group_size: u16,
     bits: u8,
 }
 
-/// The same before it is checked.
+/// The fields before they are checked.
 #[derive(serde::Serialize, serde::Deserialize)]
-struct Parts {
+struct UncheckedQuantization {
     mode: QuantizationMode,
     group_size: i64,
     bits: i64,
 }
 
 impl QuantizationMode {
-    /// Group sizes and numbers of bits that exist.
+    /// Supported group sizes and numbers of bits.
     fn choices(self) -> (&'static [u16], &'static [u8]) {
         match self {
             QuantizationMode::Affine => (&[32, 64, 128], &[1, 2, 3, 4, 5, 6, 8]),
@@ -50,7 +50,7 @@ impl QuantizationMode {
     }
 }
 
-/// `1, 2 or 3`.
+/// Join choices as `1, 2 or 3`.
 fn listed<T: std::fmt::Display>(choices: &[T]) -> String {
     let texts: Vec<String> = choices.iter().map(ToString::to_string).collect();
     match texts.split_last() {
@@ -60,7 +60,7 @@ fn listed<T: std::fmt::Display>(choices: &[T]) -> String {
 }
 
 impl Quantization {
-    /// A way of storing; what is not given is the mode's usual value.
+    /// A format; omitted parameters have the mode's default.
     ///
     /// # Errors
     /// If the mode has no such group size or number of bits; `op` is named.
@@ -71,7 +71,7 @@ impl Quantization {
         bits: Option<i64>,
     ) -> Result<Quantization> {
         let (sizes, widths) = mode.choices();
-        // Of several the second, but four bits, are usual.
+        // The default is the middle choice.
         let group_size = group_size.unwrap_or_else(|| i64::from(sizes[sizes.len() / 2]));
         let bits = bits.unwrap_or_else(|| i64::from(widths[widths.len() / 2]));
         let found = (
@@ -91,48 +91,52 @@ impl Quantization {
         Ok(Quantization { mode, group_size, bits })
     }
 
-    /// Which codes and scales.
+    /// The mode.
     pub fn mode(self) -> QuantizationMode {
         self.mode
     }
 
-    /// Neighbours with one scale.
+    /// Number of elements with a common scale.
     pub fn group_size(self) -> usize {
         usize::from(self.group_size)
     }
 
-    /// Bits of a code.
+    /// Number of bits of a code.
     pub fn bits(self) -> usize {
         usize::from(self.bits)
     }
 
-    /// Do groups have biases? Then their scales are numbers, else codes of eight bits.
+    /// Whether groups have biases. Then their scales are floating-point elements, otherwise 8-bit codes.
     pub fn has_biases(self) -> bool {
         self.mode == QuantizationMode::Affine
     }
 
-    /// Words that hold whole groups of so many elements together.
+    /// Number of words of this many elements, in full groups.
     pub fn words(self, elements: usize) -> usize {
         elements / self.group_size() * self.words_of_group()
     }
 
-    /// Words that hold a group: always whole ones.
+    /// Number of words of a group, always an integer.
     pub fn words_of_group(self) -> usize {
         self.group_size() * self.bits() / 32
     }
 }
 
-impl From<Quantization> for Parts {
-    fn from(of: Quantization) -> Parts {
-        Parts { mode: of.mode, group_size: i64::from(of.group_size), bits: i64::from(of.bits) }
+impl From<Quantization> for UncheckedQuantization {
+    fn from(quantization: Quantization) -> UncheckedQuantization {
+        UncheckedQuantization {
+            mode: quantization.mode,
+            group_size: i64::from(quantization.group_size),
+            bits: i64::from(quantization.bits),
+        }
     }
 }
 
-impl TryFrom<Parts> for Quantization {
+impl TryFrom<UncheckedQuantization> for Quantization {
     type Error = crate::Error;
 
-    fn try_from(parts: Parts) -> Result<Quantization> {
-        Quantization::new("quantize", parts.mode, Some(parts.group_size), Some(parts.bits))
+    fn try_from(unchecked: UncheckedQuantization) -> Result<Quantization> {
+        Quantization::new("quantize", unchecked.mode, Some(unchecked.group_size), Some(unchecked.bits))
     }
 }
 
@@ -141,24 +145,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn usual_values() {
+    fn default_values() {
         for (mode, group_size, bits) in [
             (QuantizationMode::Affine, 64, 4),
             (QuantizationMode::Mxfp4, 32, 4),
             (QuantizationMode::Mxfp8, 32, 8),
             (QuantizationMode::Nvfp4, 16, 4),
         ] {
-            let found = Quantization::new("f", mode, None, None).expect("usual");
-            assert_eq!((found.group_size(), found.bits()), (group_size, bits));
-            assert_eq!(found.words(group_size * 3) * 32, group_size * bits * 3);
+            let format = Quantization::new("f", mode, None, None).expect("defaults are supported");
+            assert_eq!((format.group_size(), format.bits()), (group_size, bits));
+            assert_eq!(format.words(group_size * 3) * 32, group_size * bits * 3);
         }
     }
 
     #[test]
-    fn what_does_not_exist_is_refused() {
+    fn unsupported_combinations_are_errors() {
         let text = |group_size, bits| {
-            let found = Quantization::new("f", QuantizationMode::Affine, group_size, bits);
-            found.expect_err("refused").to_string()
+            let format = Quantization::new("f", QuantizationMode::Affine, group_size, bits);
+            format.expect_err("refused").to_string()
         };
         assert_eq!(text(Some(16), None), "[f] got group_size 16, expected 32, 64 or 128 for mode 'affine'");
         assert_eq!(text(None, Some(7)), "[f] got bits 7, expected 1, 2, 3, 4, 5, 6 or 8 for mode 'affine'");

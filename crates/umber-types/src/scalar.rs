@@ -1,4 +1,4 @@
-//! Typed constants.
+//! Constants with a type.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -9,7 +9,7 @@ use crate::{Bool, Complex, DType, Float8, Kind, Result, bf16, ensure, f16};
 /// A constant of some kind, stored at the widest precision of its kind. Compared and hashed by bits.
 #[derive(Clone, Copy, Debug, serde::Serialize, serde::Deserialize)]
 pub enum Scalar {
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A signed integer.
     Int(i64),
@@ -21,7 +21,7 @@ pub enum Scalar {
     Complex(#[serde(with = "bits")] f64, #[serde(with = "bits")] f64),
 }
 
-/// Real numbers in files: by their bits, since text formats have no word for infinity and NaN.
+/// Real numbers in files, stored as bits, since text formats have no infinity and NaN.
 mod bits {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -36,7 +36,7 @@ mod bits {
 }
 
 impl Scalar {
-    /// The real value as a double (a complex number loses its imaginary part).
+    /// The real value as a double; the imaginary part of a complex number is dropped.
     pub fn as_f64(self) -> f64 {
         match self {
             Scalar::Bool(v) => f64::from(u8::from(v)),
@@ -46,7 +46,7 @@ impl Scalar {
         }
     }
 
-    /// The value as a signed integer: the low bits of an unsigned one, and of a real one what [`to_i64`] says.
+    /// The value as a signed integer: unsigned values wrap, real ones are converted by [`to_i64`].
     pub fn as_i64(self) -> i64 {
         match self {
             Scalar::Bool(v) => i64::from(v),
@@ -56,7 +56,7 @@ impl Scalar {
         }
     }
 
-    /// The value as a signed integer of at most 32 bits.
+    /// The value as a signed integer, converted by [`to_i32`] if it is real.
     fn as_i32(self) -> i32 {
         match self {
             Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => self.as_i64() as i32,
@@ -74,7 +74,7 @@ impl Scalar {
         }
     }
 
-    /// The truth value: is it different from zero?
+    /// Whether it is nonzero.
     pub fn as_bool(self) -> bool {
         match self {
             Scalar::Bool(v) => v,
@@ -93,12 +93,12 @@ impl Scalar {
         }
     }
 
-    /// The same value as an element of `dtype` would hold it.
+    /// The value converted to `dtype`.
     #[must_use]
     #[inline]
     pub fn cast(self, dtype: DType) -> Scalar {
         match (self, dtype) {
-            // What most constants of programs are.
+            // The most common case.
             (Scalar::Float(v), DType::Float32) => Scalar::Float(f64::from(v as f32)),
             _ => self.cast_to(dtype),
         }
@@ -134,32 +134,32 @@ impl Scalar {
     /// The bytes of this value as an element of `dtype`, in the low bytes of the array.
     pub fn to_bytes(self, dtype: DType) -> [u8; 16] {
         let mut bytes = [0; 16];
-        let mut put = |source: &[u8]| bytes[..source.len()].copy_from_slice(source);
+        let mut write = |source: &[u8]| bytes[..source.len()].copy_from_slice(source);
         match dtype {
-            DType::Bool => put(&[Bool::from(self.as_bool()).0]),
-            DType::UInt8 => put(&(self.as_i32() as u8).to_ne_bytes()),
-            DType::UInt16 => put(&(self.as_i32() as u16).to_ne_bytes()),
-            DType::UInt32 => put(&(self.as_i64() as u32).to_ne_bytes()),
-            DType::UInt64 => put(&self.as_u64().to_ne_bytes()),
-            DType::Int8 => put(&(self.as_i32() as i8).to_ne_bytes()),
-            DType::Int16 => put(&(self.as_i32() as i16).to_ne_bytes()),
-            DType::Int32 => put(&(self.as_i32()).to_ne_bytes()),
-            DType::Int64 => put(&self.as_i64().to_ne_bytes()),
-            DType::Float16 => put(&f16::from_f64(self.as_f64()).to_ne_bytes()),
-            DType::BFloat16 => put(&bf16::from_f64(self.as_f64()).to_ne_bytes()),
-            DType::Float32 => put(&(self.as_f64() as f32).to_ne_bytes()),
-            DType::Float64 => put(&self.as_f64().to_ne_bytes()),
+            DType::Bool => write(&[Bool::from(self.as_bool()).0]),
+            DType::UInt8 => write(&(self.as_i32() as u8).to_ne_bytes()),
+            DType::UInt16 => write(&(self.as_i32() as u16).to_ne_bytes()),
+            DType::UInt32 => write(&(self.as_i64() as u32).to_ne_bytes()),
+            DType::UInt64 => write(&self.as_u64().to_ne_bytes()),
+            DType::Int8 => write(&(self.as_i32() as i8).to_ne_bytes()),
+            DType::Int16 => write(&(self.as_i32() as i16).to_ne_bytes()),
+            DType::Int32 => write(&(self.as_i32()).to_ne_bytes()),
+            DType::Int64 => write(&self.as_i64().to_ne_bytes()),
+            DType::Float16 => write(&f16::from_f64(self.as_f64()).to_ne_bytes()),
+            DType::BFloat16 => write(&bf16::from_f64(self.as_f64()).to_ne_bytes()),
+            DType::Float32 => write(&(self.as_f64() as f32).to_ne_bytes()),
+            DType::Float64 => write(&self.as_f64().to_ne_bytes()),
             DType::Complex64 => {
                 let (re, im) = self.as_complex();
-                put(&(re as f32).to_ne_bytes());
+                write(&(re as f32).to_ne_bytes());
                 bytes[4..8].copy_from_slice(&(im as f32).to_ne_bytes());
             }
             DType::Complex128 => {
                 let (re, im) = self.as_complex();
-                put(&re.to_ne_bytes());
+                write(&re.to_ne_bytes());
                 bytes[8..16].copy_from_slice(&im.to_ne_bytes());
             }
-            _ => put(&[float8(dtype).encode(self.as_f64())]),
+            _ => write(&[float8(dtype).encode(self.as_f64())]),
         }
         bytes
     }
@@ -196,7 +196,7 @@ impl Scalar {
         }
     }
 
-    /// The dtype a bare constant has: MLX's rule for Python numbers (int32, int64 when too large, float32, complex64).
+    /// The dtype of a constant on its own, by MLX's rule for Python numbers (int32, int64 if too large, float32, complex64).
     pub fn default_dtype(self) -> DType {
         match self {
             Scalar::Bool(_) => DType::Bool,
@@ -209,8 +209,8 @@ impl Scalar {
         }
     }
 
-    /// The dtype this constant takes beside an array of `dtype`: a weak constant never raises the array's
-    /// precision within its kind, and raises the kind only when it has to (a float beside integers).
+    /// The dtype this constant takes next to an array of `dtype`: a weak constant never raises the array's
+    /// precision within its kind, and raises the kind only when it has to (a float next to integers).
     #[inline]
     pub fn weak_dtype(self, dtype: DType) -> DType {
         match (self, dtype.kind()) {
@@ -224,7 +224,7 @@ impl Scalar {
         }
     }
 
-    /// Refuse an integer that an integer dtype cannot hold. Other values are rounded or wrap by the rules of a cast.
+    /// Return an error if an integer does not fit an integer dtype. Other values are rounded or wrap by the rules of a cast.
     #[inline]
     pub fn check_fits(self, dtype: DType) -> Result<()> {
         match self {
@@ -245,16 +245,16 @@ impl Scalar {
     }
 }
 
-/// As [`Scalar::check_fits`], of an integer beside integers.
+/// As [`Scalar::check_fits`], for an integer and an integer dtype.
 fn check_integer(value: i128, dtype: DType) -> Result<()> {
     let Some((low, high)) = dtype.integer_bounds() else { return Ok(()) };
     ensure!((low..=high).contains(&value), Overflow, "{value} does not fit {dtype} ({low}..{high})");
     Ok(())
 }
 
-/// The format of what is none of the dtypes that are computed in.
+/// The format of a float8 dtype.
 fn float8(dtype: DType) -> Float8 {
-    Float8::of(dtype).expect("the others have eight bits")
+    Float8::of(dtype).expect("all other dtypes are float8")
 }
 
 impl PartialEq for Scalar {
@@ -331,9 +331,9 @@ mod tests {
         for dtype in DType::ALL {
             for scalar in [Scalar::Int(1), Scalar::Float(0.5), Scalar::Bool(true), Scalar::Complex(2.0, -1.0)]
             {
-                let there = scalar.cast(dtype);
-                let back = Scalar::from_bytes(dtype, &there.to_bytes(dtype));
-                assert_eq!(there, back, "{dtype}");
+                let converted = scalar.cast(dtype);
+                let back = Scalar::from_bytes(dtype, &converted.to_bytes(dtype));
+                assert_eq!(converted, back, "{dtype}");
             }
         }
     }

@@ -20,7 +20,7 @@ pub struct Shape(SmallVec<[usize; 4]>);
 pub struct Axes(SmallVec<[usize; 4]>);
 
 impl PartialEq for Shape {
-    /// Length by length: most have few, which a call that compares memory takes longer for.
+    /// Compares lengths one by one: for the few axes of most shapes this is faster than a call of `memcmp`.
     #[inline]
     fn eq(&self, other: &Shape) -> bool {
         self.ndim() == other.ndim() && self.0.iter().zip(&other.0).all(|(own, other)| own == other)
@@ -45,31 +45,33 @@ impl Clone for Shape {
     }
 }
 
-/// A copy of numbers for each axis. Every node that is recorded has some: one by one they would take as long as the rest of it.
+/// A copy of per-axis values. On the hot path of recording a node: copying them one by one would take as long as all other work.
 #[inline]
-pub(crate) fn copied<T: Copy>(numbers: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
-    if numbers.spilled() {
-        return SmallVec::from_slice(numbers);
+pub(crate) fn copied<T: Copy>(values: &SmallVec<[T; 4]>) -> SmallVec<[T; 4]> {
+    if values.spilled() {
+        return SmallVec::from_slice(values);
     }
-    // All the room, since copying as much as is used takes a call, and what comes of it is read in other pieces.
-    let room = numbers.as_ptr().cast::<MaybeUninit<[T; 4]>>();
-    // SAFETY: numbers that did not spill are in that room, as many as there are.
-    unsafe { SmallVec::from_buf_and_len_unchecked(room.read(), numbers.len()) }
+    // Copies the full inline capacity, since a copy of variable length is a call and causes store-to-load forwarding stalls.
+    let inline = values.as_ptr().cast::<MaybeUninit<[T; 4]>>();
+    // SAFETY: values that are not spilled are in this inline buffer, and `values.len()` of them are initialised.
+    unsafe { SmallVec::from_buf_and_len_unchecked(inline.read(), values.len()) }
 }
 
-/// As [`copied`], to where other numbers are so far: what is put together elsewhere is waited for when it is read as a whole.
+/// As [`copied`], into an existing vector. Building a vector elsewhere and moving it here would cause store-to-load forwarding
+/// stalls.
 #[inline]
-pub(crate) fn copy_into<T: Copy>(own: &mut SmallVec<[T; 4]>, numbers: &SmallVec<[T; 4]>) {
-    if own.spilled() || numbers.spilled() {
-        *own = SmallVec::from_slice(numbers);
+pub(crate) fn copy_into<T: Copy>(target: &mut SmallVec<[T; 4]>, values: &SmallVec<[T; 4]>) {
+    if target.spilled() || values.spilled() {
+        *target = SmallVec::from_slice(values);
         return;
     }
-    // SAFETY: neither spilled, so that both have that room; two places since one is borrowed for writing.
+    // SAFETY: neither is spilled, so both have the inline buffer; the two pointers come from different vectors.
     unsafe {
-        own.as_mut_ptr()
+        target
+            .as_mut_ptr()
             .cast::<MaybeUninit<[T; 4]>>()
-            .write(numbers.as_ptr().cast::<MaybeUninit<[T; 4]>>().read());
-        own.set_len(numbers.len());
+            .write(values.as_ptr().cast::<MaybeUninit<[T; 4]>>().read());
+        target.set_len(values.len());
     }
 }
 
@@ -106,7 +108,7 @@ impl Shape {
         Shape(lengths.into_iter().collect())
     }
 
-    /// A shape with these lengths as a user gave them: none negative, and the number of elements fits.
+    /// A shape with lengths from a user: none may be negative, and the number of elements must be addressable.
     pub fn checked(op: &str, lengths: &[i64]) -> Result<Shape> {
         let mut shape = Shape::default();
         for &length in lengths {
@@ -117,8 +119,8 @@ impl Shape {
         Ok(shape)
     }
 
-    /// Can memory address as many elements of any dtype? Axes of length zero do not hide what the others come to: strides need
-    /// their product, too.
+    /// Whether memory can address this many elements of any dtype. Axes of length zero count as one, since strides are products
+    /// of the other lengths.
     #[inline]
     pub fn is_addressable(&self) -> bool {
         let mut count: usize = 1;
@@ -137,7 +139,7 @@ impl Shape {
         self.0.len()
     }
 
-    /// Number of elements, or the largest number where there are more.
+    /// Number of elements, saturating.
     #[inline]
     pub fn size(&self) -> usize {
         self.0.iter().fold(1, |size: usize, &length| size.saturating_mul(length))
@@ -154,17 +156,17 @@ impl Shape {
         self.0.insert(axis, length);
     }
 
-    /// Remove an axis and answer its length.
+    /// Remove an axis and return its length.
     pub fn remove(&mut self, axis: usize) -> usize {
         self.0.remove(axis)
     }
 
-    /// The lengths for writing.
+    /// The lengths, mutable.
     pub fn as_mut_slice(&mut self) -> &mut [usize] {
         &mut self.0
     }
 
-    /// This shape with `axis` having another length.
+    /// This shape with another length of `axis`.
     #[must_use]
     pub fn with(&self, axis: usize, length: usize) -> Shape {
         let mut shape = self.clone();
@@ -172,7 +174,7 @@ impl Shape {
         shape
     }
 
-    /// This shape with the given axes reduced: to length one, or away.
+    /// This shape with these axes reduced: to length one, or removed.
     #[must_use]
     pub fn reduced(&self, axes: &Axes, keep: crate::KeepAxes) -> Shape {
         let kept = self.0.iter().enumerate().filter_map(|(axis, &length)| {
@@ -191,11 +193,11 @@ impl Shape {
     pub fn broadcast(&self, other: &Shape) -> Option<Shape> {
         let (long, short) = if self.ndim() < other.ndim() { (other, self) } else { (self, other) };
         let mut shape = long.clone();
-        let last = shape.ndim() - short.ndim();
-        for (own, &length) in shape.0[last..].iter_mut().zip(&short.0) {
-            match (*own, length) {
+        let first_axis = shape.ndim() - short.ndim();
+        for (target, &length) in shape.0[first_axis..].iter_mut().zip(&short.0) {
+            match (*target, length) {
                 (a, b) if a == b => {}
-                (1, b) => *own = b,
+                (1, b) => *target = b,
                 (_, 1) => {}
                 _ => return None,
             }
@@ -203,7 +205,7 @@ impl Shape {
         Some(shape)
     }
 
-    /// Can an array of this shape broadcast to `target`?
+    /// Whether an array of this shape can broadcast to `target`.
     #[inline]
     pub fn broadcasts_to(&self, target: &Shape) -> bool {
         self.ndim() <= target.ndim()
@@ -256,22 +258,22 @@ impl fmt::Display for Shape {
 
 /// Lengths as Python prints a tuple, including negative ones.
 pub fn tuple(lengths: &[i64]) -> String {
-    let inside: Vec<String> = lengths.iter().map(ToString::to_string).collect();
-    format!("({}{})", inside.join(", "), if lengths.len() == 1 { "," } else { "" })
+    let texts: Vec<String> = lengths.iter().map(ToString::to_string).collect();
+    format!("({}{})", texts.join(", "), if lengths.len() == 1 { "," } else { "" })
 }
 
-/// The error of an index that lies outside of an axis, without the operation's name.
+/// The error for an index out of bounds of an axis, without an operation.
 pub fn out_of_bounds(index: impl fmt::Display, axis: usize, length: usize) -> Error {
     error!(Index, "index {index} is out of bounds for axis {axis} of length {length}")
 }
 
-/// A place among `length`, counted from the end if negative, counted from the start; it may lie outside.
+/// An index of an axis of this length, counted from the start instead of the end if it is negative; not checked.
 #[inline]
-pub fn from_start(place: i64, length: usize) -> i64 {
-    if place < 0 { place.saturating_add(length as i64) } else { place }
+pub fn from_start(index: i64, length: usize) -> i64 {
+    if index < 0 { index.saturating_add(length as i64) } else { index }
 }
 
-/// Bring one axis, counted from the end if negative, into `0..ndim`.
+/// Normalise an axis, counted from the end if negative, to `0..ndim`.
 pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
     let shifted = from_start(axis, ndim);
     ensure!(
@@ -283,19 +285,19 @@ pub fn normalize_axis(op: &str, axis: i64, ndim: usize) -> Result<usize> {
 }
 
 impl Axes {
-    /// Axes as a user gave them: counted from the end if negative, each at most once.
+    /// Normalise axes from a user: counted from the end if negative, each at most once.
     pub fn normalized(op: &str, axes: &[i64], ndim: usize) -> Result<Axes> {
-        let mut found = SmallVec::new();
+        let mut normalized = SmallVec::new();
         for &axis in axes {
             let axis = normalize_axis(op, axis, ndim)?;
-            ensure!(!found.contains(&axis), Value(op), "duplicate axis {axis} in {axes:?}");
-            found.push(axis);
+            ensure!(!normalized.contains(&axis), Value(op), "duplicate axis {axis} in {axes:?}");
+            normalized.push(axis);
         }
-        found.sort_unstable();
-        Ok(Axes(found))
+        normalized.sort_unstable();
+        Ok(Axes(normalized))
     }
 
-    /// Every axis of an array with `ndim` dimensions.
+    /// All axes of an array with `ndim` dimensions.
     pub fn all(ndim: usize) -> Axes {
         Axes((0..ndim).collect())
     }
@@ -305,7 +307,7 @@ impl Axes {
         Axes(SmallVec::from_slice(&[axis]))
     }
 
-    /// Sorted axes from any order.
+    /// Axes from any order, sorted and without duplicates.
     pub fn sorted(axes: impl IntoIterator<Item = usize>) -> Axes {
         let mut axes: SmallVec<[usize; 4]> = axes.into_iter().collect();
         axes.sort_unstable();
@@ -313,7 +315,7 @@ impl Axes {
         Axes(axes)
     }
 
-    /// The same axes of an array that got a new axis in front.
+    /// The same axes of an array with a new first axis.
     #[must_use]
     pub fn shifted(&self) -> Axes {
         Axes(self.0.iter().map(|axis| axis + 1).collect())
@@ -345,33 +347,33 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_shape_takes_the_place_of_any_other(
+        fn clone_from_equals_the_source(
             a in prop::collection::vec(0usize..4, 0..8),
             b in prop::collection::vec(0usize..4, 0..8),
         ) {
             let is_equal = a == b;
-            let (mut own, source) = (Shape::from(a), Shape::from(b));
-            prop_assert_eq!(own == source, is_equal);
-            own.clone_from(&source);
-            prop_assert_eq!(&own, &source);
-            prop_assert_eq!(own.to_vec(), source.to_vec());
-            own.push(5);
-            prop_assert_eq!(own.ndim(), source.ndim() + 1);
+            let (mut target, source) = (Shape::from(a), Shape::from(b));
+            prop_assert_eq!(target == source, is_equal);
+            target.clone_from(&source);
+            prop_assert_eq!(&target, &source);
+            prop_assert_eq!(target.to_vec(), source.to_vec());
+            target.push(5);
+            prop_assert_eq!(target.ndim(), source.ndim() + 1);
         }
 
         #[test]
-        fn broadcasting_is_numpys(
+        fn broadcasting_follows_numpys_rule(
             a in prop::collection::vec(0usize..4, 0..7),
             b in prop::collection::vec(0usize..4, 0..7),
         ) {
             let ndim = a.len().max(b.len());
             let padded = |lengths: &[usize]| [vec![1; ndim - lengths.len()], lengths.to_vec()].concat();
-            let meet = |(a, b): (usize, usize)| match (a, b) {
+            let combine = |(a, b): (usize, usize)| match (a, b) {
                 (a, b) if a == b || b == 1 => Some(a),
                 (1, b) => Some(b),
                 _ => None,
             };
-            let expected: Option<Vec<usize>> = padded(&a).into_iter().zip(padded(&b)).map(meet).collect();
+            let expected: Option<Vec<usize>> = padded(&a).into_iter().zip(padded(&b)).map(combine).collect();
             let shape = Shape::from(a).broadcast(&Shape::from(b));
             prop_assert_eq!(shape.map(|shape| shape.to_vec()), expected);
         }

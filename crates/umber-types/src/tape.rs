@@ -1,19 +1,19 @@
-//! The straight-line program of a fused region: plain data that every backend reads in its own way.
+//! The straight-line program of a fused region: plain data that each backend interprets or compiles.
 //!
-//! Values are numbered: first the inputs, in order, then one value a step. All values have the region's shape;
-//! inputs reach it by broadcast strides. Outputs name the values to store.
+//! Values have ids: first the inputs, in order, then the result of each step. All values have the region's shape;
+//! inputs are broadcast to it by their strides. Outputs are the ids of the values to store.
 
 use std::fmt;
 
 use crate::{BinaryKind, DType, Scalar, UnaryKind};
 
-/// The number of a value: `0..inputs.len()` are inputs, then one a step.
+/// The id of a value: `0..inputs.len()` are inputs, followed by one for each step.
 pub type ValueId = u32;
 
-/// One step of a tape: it defines the next value.
+/// One step of a tape, which defines the next value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// A constant of the given dtype.
+    /// A constant.
     Constant {
         /// The constant.
         value: Scalar,
@@ -22,27 +22,27 @@ pub enum Step {
     },
     /// A function of one value.
     Unary {
-        /// Which function.
+        /// The function.
         kind: UnaryKind,
         /// Its argument.
         x: ValueId,
     },
     /// A function of two values of the same dtype.
     Binary {
-        /// Which function.
+        /// The function.
         kind: BinaryKind,
         /// First argument.
         a: ValueId,
         /// Second argument.
         b: ValueId,
     },
-    /// `a` where `condition` (a bool) holds, else `b`.
+    /// `a` where `condition` (a bool) is true, otherwise `b`.
     Select {
         /// Bool value.
         condition: ValueId,
-        /// Answer where it holds.
+        /// Result where it is true.
         a: ValueId,
-        /// Answer elsewhere.
+        /// Result elsewhere.
         b: ValueId,
     },
     /// The value converted to another dtype.
@@ -59,7 +59,7 @@ pub enum Step {
 pub struct Tape {
     /// Dtypes of the inputs.
     pub inputs: Vec<DType>,
-    /// What each step computes.
+    /// The steps, in order.
     pub steps: Vec<Step>,
     /// Values to store, in the order of the outputs.
     pub outputs: Vec<ValueId>,
@@ -79,7 +79,7 @@ pub const fn binary_dtype(kind: BinaryKind, a: DType) -> DType {
     if kind.returns_bool() { DType::Bool } else { a }
 }
 
-/// The steps in words: `exp v0, multiply v1 v0` has the values v1 and v2.
+/// The steps as text: `exp v0, multiply v1 v0` defines the values v1 and v2.
 impl fmt::Display for Tape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, step) in self.steps.iter().enumerate() {
@@ -101,18 +101,18 @@ impl fmt::Display for Tape {
 impl Tape {
     /// The dtype of every value, inputs first.
     pub fn dtypes(&self) -> Vec<DType> {
-        let mut found = self.inputs.clone();
+        let mut dtypes = self.inputs.clone();
         for step in &self.steps {
             let dtype = match *step {
                 Step::Constant { dtype, .. } => dtype,
-                Step::Unary { kind, x } => unary_dtype(kind, found[x as usize]),
-                Step::Binary { kind, a, .. } => binary_dtype(kind, found[a as usize]),
-                Step::Select { a, .. } => found[a as usize],
+                Step::Unary { kind, x } => unary_dtype(kind, dtypes[x as usize]),
+                Step::Binary { kind, a, .. } => binary_dtype(kind, dtypes[a as usize]),
+                Step::Select { a, .. } => dtypes[a as usize],
                 Step::Cast { to, .. } => to,
             };
-            found.push(dtype);
+            dtypes.push(dtype);
         }
-        found
+        dtypes
     }
 }
 

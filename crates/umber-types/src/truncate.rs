@@ -1,19 +1,19 @@
-//! Real numbers cut off to integers, one rule for constants and kernels.
+//! Truncation of real numbers to integers, one rule for constants and kernels.
 
-/// A real number cut off to 32 bits as x86 does it, and MLX and NumPy with it: towards zero, and what does not fit
-/// (NaN too) becomes the least number.
+/// Truncate to 32 bits towards zero, as the x86 instruction `cvttsd2si` does: values out of range and NaN give the minimum.
+/// MLX and NumPy have the same results on x86.
 #[inline(always)]
 pub fn to_i32(value: f64) -> i32 {
     if value > -2_147_483_649.0 && value < 2_147_483_648.0 { value as i32 } else { i32::MIN }
 }
 
-/// As [`to_i32`], to 64 bits.
+/// As [`to_i32`], for 64 bits.
 #[inline(always)]
 pub fn to_i64(value: f64) -> i64 {
     if value < 9_223_372_036_854_775_808.0 { value as i64 } else { i64::MIN }
 }
 
-/// As [`to_i64`] below 2^63, where negative numbers keep their low bits; what is too large becomes 0.
+/// As [`to_i64`] below 2^63, with negative values reinterpreted in two's complement; values from 2^64 on give 0.
 #[inline(always)]
 pub fn to_u64(value: f64) -> u64 {
     const HALF: f64 = 9_223_372_036_854_775_808.0;

@@ -1,7 +1,7 @@
 //! Trains a network on handwritten digits: `cargo run --release --example digits_mlp`.
 //!
-//! Two linear layers, cross-entropy, Adam (D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization",
-//! 2015), a fifth of the digits held out.
+//! Two linear layers, cross-entropy loss, Adam (D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization",
+//! 2015); a fifth of the digits is held out for testing.
 
 use std::path::Path;
 use std::time::Instant;
@@ -18,7 +18,7 @@ const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
-/// A layer's weights, drawn uniformly within the inverse root of its number of inputs, and its bias.
+/// The weights and bias of a layer, drawn uniformly within the inverse square root of the number of inputs.
 fn linear(inputs: i64, outputs: i64) -> Result<[Array; 2]> {
     let bound = (inputs as f64).sqrt().recip();
     let draw = |shape: &[i64]| {
@@ -34,17 +34,17 @@ fn logits(parameters: &[Array], x: &Array) -> Result<Array> {
     Ok(ops::matmul(&hidden, &parameters[2])? + &parameters[3])
 }
 
-/// Mean of `logsumexp(logits) - logits[class]`. Inputs: the parameters, then images and classes.
+/// Mean of `logsumexp(logits) - logits[class]`. The inputs are the parameters, images and classes.
 fn cross_entropy(inputs: &[Array]) -> Result<Array> {
-    let (parameters, rest) = inputs.split_at(4);
-    let scores = logits(parameters, &rest[0])?;
-    let classes = ops::expand_dims(&rest[1], &[-1])?;
-    let scored = ops::squeeze(&ops::take_along_axis(&scores, &classes, Some(-1))?, Some(&[-1]))?;
-    let total = ops::logsumexp(&scores, Some(&[-1]), KeepAxes::No)?;
-    ops::mean(&(total - scored), None, KeepAxes::No)
+    let (parameters, data) = inputs.split_at(4);
+    let scores = logits(parameters, &data[0])?;
+    let classes = ops::expand_dims(&data[1], &[-1])?;
+    let target_scores = ops::squeeze(&ops::take_along_axis(&scores, &classes, Some(-1))?, Some(&[-1]))?;
+    let log_normaliser = ops::logsumexp(&scores, Some(&[-1]), KeepAxes::No)?;
+    ops::mean(&(log_normaliser - target_scores), None, KeepAxes::No)
 }
 
-/// First and second moments of the gradients, by parameter.
+/// First and second moments of the gradients, for each parameter.
 struct Adam {
     moments: Vec<[Array; 2]>,
     steps: i32,
@@ -58,12 +58,12 @@ impl Adam {
 
     fn update(&mut self, parameters: &mut [Array], gradients: &[Array]) -> Result<()> {
         self.steps += 1;
-        let corrected =
+        let step_size =
             LEARNING_RATE * (1.0 - BETA2.powi(self.steps)).sqrt() / (1.0 - BETA1.powi(self.steps));
         for ((x, gradient), [first, second]) in parameters.iter_mut().zip(gradients).zip(&mut self.moments) {
             *first = &*first * BETA1 + gradient * (1.0 - BETA1);
             *second = &*second * BETA2 + ops::square(gradient)? * (1.0 - BETA2);
-            *x = &*x - &*first * corrected / (ops::sqrt(second)? + EPSILON);
+            *x = &*x - &*first * step_size / (ops::sqrt(second)? + EPSILON);
         }
         Ok(())
     }
@@ -75,8 +75,8 @@ impl Adam {
 
 fn accuracy(parameters: &[Array], images: &Array, classes: &Array) -> Result<f64> {
     let predicted = ops::argmax(&logits(parameters, images)?, Some(-1), KeepAxes::No)?;
-    let right = ops::equal(&predicted, classes)?;
-    Ok(ops::mean(&right, None, KeepAxes::No)?.item()?.as_f64())
+    let is_correct = ops::equal(&predicted, classes)?;
+    Ok(ops::mean(&is_correct, None, KeepAxes::No)?.item()?.as_f64())
 }
 
 /// Rows `from..to` of an array.
@@ -104,29 +104,29 @@ fn main() -> Result<()> {
     let step = value_and_grad(cross_entropy, &[0, 1, 2, 3]);
     let count = images.shape()[0] as i64;
     for epoch in 1..=EPOCHS {
-        let begun = Instant::now();
+        let start = Instant::now();
         let order = ops::random::permutation(count, None)?;
         let mut total = 0.0;
         let mut batches = 0;
         for from in (0..=count - BATCH).step_by(BATCH as usize) {
-            let chosen = rows(&order, from, from + BATCH)?;
+            let batch = rows(&order, from, from + BATCH)?;
             let mut inputs = parameters.clone();
-            inputs.push(ops::take(&images, &chosen, Some(0))?);
-            inputs.push(ops::take(&classes, &chosen, Some(0))?);
+            inputs.push(ops::take(&images, &batch, Some(0))?);
+            inputs.push(ops::take(&classes, &batch, Some(0))?);
             let (loss, gradients) = step(&inputs)?;
             drop(inputs);
             adam.update(&mut parameters, &gradients)?;
-            let wanted: Vec<Array> =
+            let state: Vec<Array> =
                 parameters.iter().cloned().chain(adam.arrays()).chain([loss.clone()]).collect();
-            eval(&wanted)?;
+            eval(&state)?;
             total += loss.item()?.as_f64();
             batches += 1;
         }
-        let rate = count as f64 / begun.elapsed().as_secs_f64();
+        let rate = count as f64 / start.elapsed().as_secs_f64();
         println!("epoch {epoch:2}  loss {:.4}  {rate:.0} samples/s", total / f64::from(batches));
     }
-    let reached = accuracy(&parameters, &test_images, &test_classes)?;
-    println!("test accuracy {:.2} %", reached * 100.0);
-    assert!(reached >= 0.96, "the network did not learn the digits");
+    let test_accuracy = accuracy(&parameters, &test_images, &test_classes)?;
+    println!("test accuracy {:.2} %", test_accuracy * 100.0);
+    assert!(test_accuracy >= 0.96, "the network did not learn the digits");
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Lazy, differentiable arrays that share memory.
 //!
-//! An [`Array`] records operations and computes when its value is read. Elementwise chains become one kernel by
-//! themselves; [`transforms`] turn functions into their gradients, Jacobian products and batched forms.
+//! An [`Array`] records operations and is computed when its value is read. Chains of elementwise operations are fused into one
+//! kernel; [`transforms`] turn functions into their gradients, Jacobian products and batched versions.
 //!
 //! ```
 //! use umber::{Array, ops};
@@ -14,8 +14,8 @@
 //!
 //! # Arrays from Rust values
 //!
-//! The Rust type is the [`DType`], nested arrays are axes. [`Array::from_slice`] takes a shape; [`ops::creation`] and
-//! [`ops::random`] make arrays from parameters.
+//! The Rust type determines the [`DType`], and nested Rust arrays become axes. [`Array::from_slice`] takes a shape;
+//! [`ops::creation`] and [`ops::random`] create arrays from parameters.
 //!
 //! ```
 //! use umber::{Array, DType, Shape, ops};
@@ -34,8 +34,8 @@
 //!
 //! # Operators and functions
 //!
-//! [`ops`] holds the functions, by group. Dtypes are promoted and shapes broadcast, as in NumPy; a bare number takes
-//! the dtype of the array beside it. Operators are the same functions, but they panic where the functions fail.
+//! [`ops`] contains the functions, by group. Dtypes are promoted and shapes broadcast, as in NumPy; a scalar operand takes
+//! the dtype of the array. Operators are the same functions, but they panic where the functions return an error.
 //!
 //! ```
 //! use umber::{Array, DType, KeepAxes, ops};
@@ -52,7 +52,7 @@
 //! # Lazy evaluation
 //!
 //! Operations only record a graph. [`Array::to_vec`], [`Array::item`] and printing compute what they need;
-//! [`eval`] computes several arrays in one go, [`async_eval`] in the background.
+//! [`eval`] computes several arrays together, [`async_eval`] in the background.
 //!
 //! ```
 //! use umber::{Array, eval};
@@ -67,8 +67,8 @@
 //!
 //! # Indexing
 //!
-//! [`s!`] spells an index as Python does: numbers, ranges, ranges with a step, `...`, `NewAxis`, index arrays, masks.
-//! Arrays never change: [`Array::set`] makes this handle one to an updated array.
+//! [`s!`] builds an index as Python does: numbers, ranges, ranges with a step, `...`, `NewAxis`, index arrays, masks.
+//! Arrays are immutable: [`Array::set`] replaces the array in the variable by an updated one.
 //!
 //! ```
 //! use umber::{Array, ops, s};
@@ -85,7 +85,7 @@
 //!
 //! # Gradients, batches, compiled functions
 //!
-//! [`transforms`] and [`compile`] take functions of arrays and answer functions of arrays; they nest in any order.
+//! [`transforms`] and [`compile`] take functions of arrays and return functions of arrays; they can be nested in any order.
 //!
 //! ```
 //! use umber::compile::compile;
@@ -103,7 +103,7 @@
 //! assert_eq!(value.item()?.as_f64(), 5.0);
 //! assert_eq!(gradients[0].to_vec::<f32>()?, [2.0, 4.0]);
 //!
-//! // The dot product of two vectors becomes one of their rows, and is traced once.
+//! // The dot product of two vectors, mapped over the rows of a matrix and traced once.
 //! let dot = |inputs: &[Array]| Ok(vec![ops::inner(&inputs[0], &inputs[1])?]);
 //! let dots = compile(vmap(dot, &[Some(0), None], &[Some(0)]));
 //! let rows = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
@@ -113,8 +113,8 @@
 //!
 //! # Files
 //!
-//! [`io::load`] maps a file of any format; [`io::npy`], [`io::npz`], [`io::safetensors`] and [`io::gguf`] read and write one
-//! each. Arrays that are loaded are the file itself, read when they are used. A file is written whole or not at all.
+//! [`io::load`] maps a file of any format into memory; [`io::npy`], [`io::npz`], [`io::safetensors`] and [`io::gguf`] read and
+//! write one format each. Loaded arrays are read from the file when they are used. A file is written completely or not at all.
 //!
 //! ```
 //! use umber::{Array, io};
@@ -130,8 +130,8 @@
 //!
 //! # Threads
 //!
-//! Arrays can be sent to and shared between threads, pending ones too: whoever evaluates first computes, the others
-//! wait. Kernels split large work over a pool by themselves.
+//! Arrays can be sent to and shared between threads, also before they are evaluated: the first thread that needs a value computes
+//! it, and the others wait. Kernels split large work over a thread pool.
 //!
 //! ```
 //! use umber::{Array, KeepAxes, ops};
@@ -148,8 +148,8 @@
 //!
 //! # Errors
 //!
-//! Functions return an [`Error`] with a kind, the operation that failed, and the rule that was broken; its text says all of it. A
-//! failed call changes nothing.
+//! Functions return an [`Error`] with a kind, the operation that failed, and the rule that was broken; its text contains the
+//! last two. A failed call has no side effects.
 //!
 //! ```
 //! use umber::{Array, ErrorKind, ops};
@@ -172,14 +172,14 @@ pub use umber_types::{
     Stream, Value, bf16, f16,
 };
 
-/// Functions of arrays to functions of arrays: derivatives, batches, loops and branches.
+/// Transformations of functions of arrays: derivatives, batches, loops and branches.
 pub mod transforms {
     pub use umber_core::transforms::{
         Batched, CustomFunction, Jacobians, Linear, checkpoint, custom_function, eval_shape, grad, hessian,
         jacfwd, jacrev, jvp, linearize, value_and_grad, vjp, vmap,
     };
 
-    /// Loops and branches that are recorded as one operation, whatever the number of iterations.
+    /// Loops and branches that are recorded as one operation, for any number of iterations.
     pub mod control_flow {
         pub use umber_core::transforms::control_flow::{
             Bound, BranchFunction, Checkpoint, Order, RowFunction, ScanOptions, Scanned, cond, fori_loop,
@@ -201,7 +201,7 @@ pub mod device {
     };
 }
 
-/// Memory of the host in use, its limits, and the cache of freed blocks.
+/// Host memory in use, its limits, and the cache of freed blocks.
 pub mod memory {
     pub use umber_core::memory::allocator::{
         clear_cache, get_active_memory, get_cache_memory, get_memory_limit, get_peak_memory,

@@ -1,7 +1,7 @@
-//! What a program cannot reach through this crate: each of these does not compile.
+//! Items that are not reachable through this crate: none of these examples compiles.
 //!
-//! Memory, kernels and recorded operations trust what they are given. So a program that may not use `unsafe` must not be able to
-//! give them anything.
+//! Memory, kernels and recorded operations do not check their inputs. A program without `unsafe` must therefore not be able to
+//! create such inputs itself.
 //!
 //! ```compile_fail,E0432
 //! use umber::graph::Storage;
@@ -23,7 +23,7 @@
 //! use umber::ArrayInternals;
 //! ```
 //!
-//! Neither memory nor the graph can be had from an array:
+//! An array gives no access to its memory or to the graph:
 //!
 //! ```compile_fail,E0624
 //! let _ = umber::Array::from(1.0f32).storage();
@@ -37,7 +37,7 @@
 //! let _ = umber::Array::from(1.0f32).node();
 //! ```
 //!
-//! A type is an element only if its author promises that its bytes are one:
+//! To implement `Element` is unsafe: the author promises that the bytes of the type are an element of the dtype.
 //!
 //! ```compile_fail,E0200
 //! #[derive(Clone, Copy, Debug, PartialEq)]

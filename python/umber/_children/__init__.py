@@ -1,13 +1,14 @@
-"""The import hook of `umber.mlx` in the interpreters that a process with the hook starts.
+"""Propagation of the import hook of `umber.mlx` to child interpreters.
 
-While it is on, every process that is started gets the folder `start` in front of its `PYTHONPATH`.
-An interpreter runs the `sitecustomize.py` in it, which takes the folder out of the path and of the
-environment again and, in the interpreter of the same installation, calls `begin`. What it is not
-told: an interpreter that ignores the environment (`-I`, `-E`) or starts without `site` (`-S`).
+While the hook is installed, the folder `start` is prepended to the `PYTHONPATH` of every child
+process. A child interpreter runs the `sitecustomize.py` in that folder, which removes the folder
+from the path and the environment again and, if the interpreter belongs to the same installation,
+calls `begin`. Interpreters that ignore the environment (`-I`, `-E`) or start without `site` (`-S`)
+are not reached.
 
-The environment of this process stays as it is: only what is handed to a child differs.
+The environment of this process is not changed, only the one passed to children.
 
-This package imports nothing of umber's and little of Python's, since every child imports it.
+This package imports no other module of umber and few of Python's, since every child imports it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from functools import wraps
 from typing import Any
 
 START = os.path.join(os.path.dirname(os.path.abspath(__file__)), "start")
-# Tells which installation the hook belongs to.
+# Environment variable with the installation that the hook belongs to.
 OWNER = "UMBER_MLX_CHILDREN"
 
 _is_on = False
@@ -27,49 +28,49 @@ _replaced: list[tuple[Any, str, Any, Any]] = []
 
 
 def start() -> None:
-    """Hand the hook to the processes that are started from now on."""
+    """Install the hook in all processes that are started from now on."""
     global _is_on
     _is_on = True
     if not _replaced:
         for owner, name, replacement in _replacements():
-            before = getattr(owner, name)
-            _replaced.append((owner, name, before, replacement(before)))
-        for owner, name, _, after in _replaced:
-            setattr(owner, name, after)
-    _forget_demand()
+            original = getattr(owner, name)
+            _replaced.append((owner, name, original, replacement(original)))
+        for owner, name, _, wrapper in _replaced:
+            setattr(owner, name, wrapper)
+    _remove_on_demand()
 
 
 def stop() -> None:
     """Undo `start`."""
     global _is_on
-    # What others have wrapped meanwhile cannot be taken out from under them and passes calls on.
+    # Wrappers that other code has wrapped meanwhile cannot be removed; they only forward calls.
     _is_on = False
-    for owner, name, before, after in _replaced:
+    for owner, name, original, wrapper in _replaced:
         for holder in (owner, sys.modules.get("subprocess")):
             for own_name in (name, f"_{name}"):
-                if getattr(holder, own_name, None) is after:
-                    setattr(holder, own_name, before)
+                if getattr(holder, own_name, None) is wrapper:
+                    setattr(holder, own_name, original)
     _replaced.clear()
-    _forget_demand()
+    _remove_on_demand()
 
 
 def begin() -> None:
-    """Let the first import of `mlx` in this process install the hook; called by a child."""
+    """Make the first import of `mlx` in this process install the hook; called in a child."""
     start()
     sys.meta_path.insert(0, _OnDemand())
 
 
-def _forget_demand() -> None:
+def _remove_on_demand() -> None:
     sys.meta_path[:] = [finder for finder in sys.meta_path if not isinstance(finder, _OnDemand)]
 
 
 def installation() -> str:
-    """What tells this interpreter with its packages from others."""
+    """A string that identifies this interpreter and its packages."""
     return f"{sys.implementation.cache_tag} {os.path.realpath(sys.prefix)}"
 
 
 class _OnDemand:
-    """A finder that installs the hook when something asks for `mlx`."""
+    """A finder that installs the hook when `mlx` is first searched for."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> Any:
         if fullname.partition(".")[0] != "mlx":
@@ -83,7 +84,7 @@ class _OnDemand:
         return self._install().find_distributions(context)
 
     def _install(self) -> Any:
-        _forget_demand()
+        _remove_on_demand()
         from umber.mlx import hook
 
         hook.install()
@@ -94,7 +95,7 @@ class _OnDemand:
 
 
 def _additions(path: str | None) -> dict[str, str]:
-    """The variables of a child in whose environment `PYTHONPATH` is `path`."""
+    """The variables to set for a child whose `PYTHONPATH` would be `path`."""
     if path is not None and START in path.split(os.pathsep):
         return {OWNER: installation()}
     return {
@@ -104,19 +105,19 @@ def _additions(path: str | None) -> dict[str, str]:
 
 
 def _extended(environment: Mapping[Any, Any] | None) -> Mapping[Any, Any]:
-    """An environment as a mapping, with what tells an interpreter of the hook."""
+    """An environment, as a mapping, with the variables that install the hook in a child."""
     if environment is None:
         environment = os.environ
     if not _is_on:
         return environment
-    kept = {os.fsencode(key): value for key, value in environment.items()}
-    path = kept.get(b"PYTHONPATH")
+    variables = {os.fsencode(key): value for key, value in environment.items()}
+    path = variables.get(b"PYTHONPATH")
     added = _additions(None if path is None else os.fsdecode(path))
-    return kept | {os.fsencode(key): value for key, value in added.items()}
+    return variables | {os.fsencode(key): value for key, value in added.items()}
 
 
 def _extended_list(environment: Iterable[bytes] | None) -> Iterable[bytes] | None:
-    """An environment as a list of `name=value`, with what tells an interpreter of the hook."""
+    """An environment, as a list of `name=value`, with the variables that install the hook."""
     if not _is_on:
         return environment
     if environment is None:
@@ -126,7 +127,7 @@ def _extended_list(environment: Iterable[bytes] | None) -> Iterable[bytes] | Non
     return [name + b"=" + os.fsencode(value) for name, value in _extended(dict(pairs)).items()]
 
 
-# What starts processes: the functions below which Python has no others.
+# Wrappers of the lowest-level functions that start processes.
 
 
 def _replacements() -> Iterator[tuple[Any, str, Callable[[Callable], Callable]]]:
@@ -143,12 +144,12 @@ def _replacements() -> Iterator[tuple[Any, str, Callable[[Callable], Callable]]]
         yield subprocess, "_fork_exec", _fork_exec
 
 
-def _with_environment_at(place: int) -> Callable[[Callable], Callable]:
+def _with_environment_at(index: int) -> Callable[[Callable], Callable]:
     def replacement(function: Callable) -> Callable:
         @wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if len(args) > place:
-                args = (*args[:place], _extended(args[place]), *args[place + 1 :])
+            if len(args) > index:
+                args = (*args[:index], _extended(args[index]), *args[index + 1 :])
             elif "env" in kwargs:
                 kwargs["env"] = _extended(kwargs["env"])
             return function(*args, **kwargs)

@@ -1,6 +1,7 @@
 """The functions of the array API standard, over the arrays of `umber.core`.
 
-Nearly all of them are those of `umber.core`. The others are here where MLX and the standard differ:
+Most of them are functions of `umber.core`. The others are defined here, where MLX and the standard
+differ:
 the dtype of indices (int64 in the standard, uint32 in MLX), cumulative sums of small integers, and
 names of parameters. ``x.__array_namespace__()`` returns this module, or an older version of the
 standard for `api_version`. The environment variable `UMBER_ARRAY_API_VERSION` chooses the version

@@ -1,4 +1,4 @@
-"""What the namespace tells of itself."""
+"""The inspection class of the namespace."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def nonzero(x: mx.array, /) -> tuple[mx.array, ...]:
     """
     if x.ndim == 0:
         raise ValueError("[nonzero] got a 0-d array, expected at least one axis")
-    return tuple(index(place) for place in mx.nonzero(x))
+    return tuple(index(indices) for indices in mx.nonzero(x))
 
 
 def searchsorted(

@@ -47,8 +47,8 @@ def unique_all(x: mx.array, /) -> UniqueAllResult:
         ``values``, ascending; ``indices`` of the first occurrences in the flattened `x`;
         ``inverse_indices`` of the elements of `x` in ``values``; ``counts``. Every NaN is distinct.
     """
-    values, *places = mx.unique_all(x)
-    return UniqueAllResult(values, *map(index, places))
+    values, *indices = mx.unique_all(x)
+    return UniqueAllResult(values, *map(index, indices))
 
 
 def unique_counts(x: mx.array, /) -> UniqueCountsResult:

@@ -8,7 +8,7 @@ import umber.core as mx
 from umber._errors import guard
 
 
-def _wide(dtype: mx.Dtype) -> mx.Dtype:
+def _sum_dtype(dtype: mx.Dtype) -> mx.Dtype:
     """The dtype of a sum of numbers of `dtype`."""
     return mx.sum(mx.zeros((1,), dtype)).dtype
 
@@ -23,7 +23,7 @@ def _scan(
     if axis is None and x.ndim != 1:
         text = f"axis is required for an array of shape {x.shape}"
         raise ValueError(f"[{function.__name__}] {text}")
-    dtype = _wide(x.dtype) if dtype is None else dtype
+    dtype = _sum_dtype(x.dtype) if dtype is None else dtype
     return function(x, -1 if axis is None else axis, dtype=dtype, include_initial=include_initial)
 
 

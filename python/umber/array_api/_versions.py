@@ -18,9 +18,9 @@ from ._info import ArrayNamespaceInfo
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 NEWEST = VERSIONS[-1]
 _PACKAGE = __name__.rpartition(".")[0]
-# Functions that return several arrays: a list before this version, a tuple since.
+# Functions that return several arrays: a list before this version, a tuple from it on.
 _TUPLES_SINCE = "2025.12"
-_SEVERAL = ("broadcast_arrays", "meshgrid")
+_SEQUENCE_FUNCTIONS = ("broadcast_arrays", "meshgrid")
 
 
 def check(version: str, op: str) -> str:
@@ -36,16 +36,16 @@ def namespace(version: str | None = None) -> ModuleType:
     package = sys.modules[_PACKAGE]
     if version is None or version == package.__array_api_version__:
         return package
-    return _made(check(version, "__array_namespace__"))
+    return _create_namespace(check(version, "__array_namespace__"))
 
 
 @lru_cache(maxsize=len(VERSIONS))
-def _made(version: str) -> ModuleType:
+def _create_namespace(version: str) -> ModuleType:
     package = sys.modules[_PACKAGE]
-    made = ModuleType(_PACKAGE, package.__doc__)
-    vars(made).update(public(vars(package)))
-    apply_version(vars(made), version)
-    return made
+    module = ModuleType(_PACKAGE, package.__doc__)
+    vars(module).update(public(vars(package)))
+    apply_version(vars(module), version)
+    return module
 
 
 def public(names: dict[str, Any]) -> dict[str, Any]:
@@ -54,23 +54,23 @@ def public(names: dict[str, Any]) -> dict[str, Any]:
 
 
 def apply_requested_version(names: dict[str, Any]) -> None:
-    """Give a namespace the version that the environment asks for, by default the newest."""
+    """Apply the version that the environment variable requests, by default the newest."""
     variable = "UMBER_ARRAY_API_VERSION"
     apply_version(names, check(os.environ.get(variable, NEWEST), variable))
 
 
 def apply_version(names: dict[str, Any], version: str) -> None:
-    """Put the functions that depend on the version into a namespace."""
+    """Replace the functions of a namespace that depend on the version."""
     names["__array_api_version__"] = version
     is_old = version < _TUPLES_SINCE
-    for name in _SEVERAL:
+    for name in _SEQUENCE_FUNCTIONS:
         plain = getattr(names[name], "__wrapped_by_version__", names[name])
-        names[name] = _listing(plain) if is_old else plain
+        names[name] = _returning_list(plain) if is_old else plain
     info = _InfoWithLists if is_old else ArrayNamespaceInfo
-    names["__array_namespace_info__"] = _informer(info)
+    names["__array_namespace_info__"] = _info_function(info)
 
 
-def _listing(function: Callable) -> Callable:
+def _returning_list(function: Callable) -> Callable:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> list:
         return list(function(*args, **kwargs))
@@ -85,7 +85,7 @@ class _InfoWithLists(ArrayNamespaceInfo):
         return list(super().devices())
 
 
-def _informer(info: type) -> Callable:
+def _info_function(info: type) -> Callable:
     def __array_namespace_info__() -> ArrayNamespaceInfo:
         """Capabilities, devices and dtypes of this namespace."""
         return info()

@@ -118,7 +118,7 @@ unsignedinteger: DtypeCategory
 
 
 class ArgumentError(TypeError, ValueError, RuntimeError):
-    """An argument has a type that the function does not take."""
+    """An argument has a type that the function does not accept."""
 
 
 class ArrayAt:
@@ -457,7 +457,7 @@ class ArrayFlags:
 
 
 class ArrayIndexError(IndexError, ValueError):
-    """An index lies outside its axis, or is none."""
+    """An index is out of bounds, or is not a valid index."""
 
 
 class ArrayIterator:
@@ -618,11 +618,11 @@ class ArrayNamespaceInfo:
 
 
 class AxisError(ArrayIndexError):
-    """An axis lies outside the dimensions of an array."""
+    """An axis is out of bounds for the number of dimensions of an array."""
 
 
 class CopyError(BufferError, ValueError):
-    """Memory cannot be shared as asked: a copy is needed and was forbidden, or the like."""
+    """Memory cannot be shared as requested, for example because a copy is needed but not allowed."""
 
 
 class DTypeError(ArgumentError):
@@ -1008,11 +1008,11 @@ class FileError(OSError, RuntimeError):
 
 
 class FileMissingError(FileError, FileNotFoundError, ValueError):
-    """There is no file of that name."""
+    """A file does not exist."""
 
 
 class FormatError(ValueError, RuntimeError):
-    """A file is damaged, in no known format, or holds or is to hold what its format has no place for."""
+    """A file is damaged or has an unknown format, or its format cannot represent the data."""
 
 
 class FunctionExporter:
@@ -1094,7 +1094,7 @@ class PrintOptions:
 
 
 class RangeError(OverflowError, ValueError, RuntimeError):
-    """A number or a size lies beyond what can hold it."""
+    """A number or size exceeds the range of the type that stores it."""
 
 
 class ShapeDtypeStruct:

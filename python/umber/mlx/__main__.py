@@ -35,25 +35,25 @@ def main(arguments: list[str]) -> None:
         return
     option = first[:2]
     if option in ("-c", "-m"):
-        given = [first[2:]] if first[2:] else rest[:1]
-        if not given:
+        value = [first[2:]] if first[2:] else rest[:1]
+        if not value:
             _fail(f"argument expected for the {option} option")
         rest = rest if first[2:] else rest[1:]
     elif first == "" or (first[0] == "-" and first != "-"):
-        what = f"unknown option {first}" if first else "no program"
-        _fail(f"{what}, expected PROGRAM, -m MODULE or -c CODE")
+        fault = f"unknown option {first}" if first else "no program"
+        _fail(f"{fault}, expected PROGRAM, -m MODULE or -c CODE")
     try:
         install()
         if option == "-c":
-            _run_text(given[0], "<string>", ["-c", *rest])
+            _run_text(value[0], "<string>", ["-c", *rest])
         elif option == "-m":
-            _run_module(given[0], rest)
+            _run_module(value[0], rest)
         elif first == "-":
             _run_text(sys.stdin.read(), "<stdin>", ["-", *rest])
         else:
             _run_path(first, rest)
     except (Exception, KeyboardInterrupt) as error:
-        _hide_our_frames(error)
+        _hide_own_frames(error)
         raise
 
 
@@ -72,18 +72,18 @@ def _run_path(path: str, arguments: list[str]) -> None:
         sys.path[: not sys.flags.safe_path] = [folder]
         _run_spec(spec)
         return
-    place = os.path.join(os.getcwd(), path)
+    full_path = os.path.join(os.getcwd(), path)
     try:
-        with open(place, "rb") as file:
+        with open(full_path, "rb") as file:
             source = file.read()
     except IsADirectoryError:
         _fail(f"cannot find __main__.py in {path}")
     except OSError as error:
         _fail(f"cannot open {path}: {error.strerror}")
-    _begin_path_with(os.path.dirname(os.path.realpath(place)))
-    loader = SourceFileLoader("__main__", place)
-    code = loader.source_to_code(source, place)
-    _run(code, _new_main(__loader__=loader, __file__=place, __cached__=None))
+    _begin_path_with(os.path.dirname(os.path.realpath(full_path)))
+    loader = SourceFileLoader("__main__", full_path)
+    code = loader.source_to_code(source, full_path)
+    _run(code, _new_main(__loader__=loader, __file__=full_path, __cached__=None))
 
 
 def _run_module(name: str, arguments: list[str]) -> None:
@@ -137,16 +137,16 @@ def _run(code: CodeType, module: ModuleType) -> None:
     exec(code, vars(module))
 
 
-def _hide_our_frames(error: BaseException) -> None:
-    """Let the traceback of an error that ends the program begin in the program."""
+def _hide_own_frames(error: BaseException) -> None:
+    """Remove this module's frames from the traceback of an error that ends the program."""
     frames = error.__traceback__
-    while frames is not None and _is_ours(frames.tb_frame.f_code.co_filename):
+    while frames is not None and _is_own_file(frames.tb_frame.f_code.co_filename):
         frames = frames.tb_next
     show = sys.excepthook
     sys.excepthook = lambda kind, value, _: show(kind, value.with_traceback(frames), frames)
 
 
-def _is_ours(file: str) -> bool:
+def _is_own_file(file: str) -> bool:
     return file == __file__ or file.startswith("<frozen importlib")
 
 

@@ -1,4 +1,4 @@
-"""The import hook: a finder for `mlx`, and what programs ask of `mlx` besides."""
+"""The import hook: a finder for `mlx`, and stand-ins for other parts of MLX that programs use."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def install() -> None:
                 _added.append(name)
         umber.core.__version__ = MLX_VERSION
         set_mlx_rules(True)
-        multiprocessing.spawn.get_preparation_data = _tell_children
+        multiprocessing.spawn.get_preparation_data = _preparation_data_with_hook
         _children.start()
         sys.meta_path.insert(0, _finder)
         _renaming.extend()
@@ -132,7 +132,7 @@ def uninstall() -> None:
             return
         sys.meta_path.remove(_finder)
         _renaming.undo()
-        if multiprocessing.spawn.get_preparation_data is _tell_children:
+        if multiprocessing.spawn.get_preparation_data is _preparation_data_with_hook:
             multiprocessing.spawn.get_preparation_data = _preparation_data
         for name, module in _modules_of_mlx():
             if module is not None and is_ours(module):
@@ -193,17 +193,17 @@ class _Finder(DistributionFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        root, *below = fullname.split(".")
+        root, *submodules = fullname.split(".")
         if root != "mlx":
             return None
-        ours = ".".join(["umber", *below])
-        is_provided = {*below[:1]} <= _PROVIDED
+        ours = ".".join(["umber", *submodules])
+        is_provided = {*submodules[:1]} <= _PROVIDED
         if not is_provided:
-            if len(below) > 1:
+            if len(submodules) > 1:
                 return None
-            beside = _find_beside(fullname, target)
-            if beside is not None:
-                return beside
+            separate = _find_separate(fullname, target)
+            if separate is not None:
+                return separate
         found = importlib.util.find_spec(ours)
         if found is None:
             return None
@@ -224,14 +224,14 @@ class _Finder(DistributionFinder):
             yield _Distribution()
 
 
-def _find_beside(fullname: str, target: ModuleType | None) -> ModuleSpec | None:
+def _find_separate(fullname: str, target: ModuleType | None) -> ModuleSpec | None:
     """The spec of a separately installed package below `mlx`, such as `mlx.data`."""
     if fullname.partition(".")[2] in _REFUSED:
         return None
     return PathFinder.find_spec(fullname, [os.path.join(p, "mlx") for p in sys.path], target)
 
 
-class _InstallOnArrival:
+class _InstallOnUnpickling:
     """Installs the hook in the process that unpickles it."""
 
     def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
@@ -246,6 +246,6 @@ _preparation_data = multiprocessing.spawn.get_preparation_data
 
 
 @functools.wraps(_preparation_data)
-def _tell_children(name: str) -> dict[str, Any]:
+def _preparation_data_with_hook(name: str) -> dict[str, Any]:
     # A spawned child unpickles this before it runs the main module, which imports mlx.
-    return {**_preparation_data(name), "umber.mlx": _InstallOnArrival()}
+    return {**_preparation_data(name), "umber.mlx": _InstallOnUnpickling()}

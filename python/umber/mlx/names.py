@@ -1,8 +1,8 @@
 """Names of umber's modules, classes and functions while the hook is installed.
 
-Programs compare and cut these names: ``str(x.dtype).removeprefix("mlx.core.")``,
-``type(x).__module__.startswith("mlx")``. So `__module__` and the names of modules become MLX's, and
-umber's again when the hook is removed.
+Programs compare and parse these names: ``str(x.dtype).removeprefix("mlx.core.")``,
+``type(x).__module__.startswith("mlx")``. Therefore `__module__` and the names of modules are set to
+MLX's, and restored when the hook is removed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ _MOVED = {
     "umber.mlx.distributed": "mlx.core.distributed",
     "umber.mlx.metal": "mlx.core.metal",
 }
-# Modules of umber whose contents MLX has in another module.
-_JOINED = {
+# Modules of umber whose contents are in another module in MLX.
+_MERGED = {
     "umber.nn.layers.checkpointing": "mlx.nn.utils",
     **{
         f"umber.optimizers.{name}": "mlx.optimizers.optimizers"
@@ -32,7 +32,7 @@ _JOINED = {
     },
 }
 # Modules without a counterpart in MLX keep their names, and so does the hook itself.
-_KEPT = {"_children", "_errors", "_layout", "_names", "array_api", "mlx"}
+_UNCHANGED = {"_children", "_errors", "_layout", "_names", "array_api", "mlx"}
 
 
 class Name(str):
@@ -73,17 +73,17 @@ def transformed() -> list[Any]:
 
 
 class Renaming:
-    """The names that were changed, with their earlier values.
+    """The names that were changed, with their original values.
 
     Parameters
     ----------
     loader : callable
-        Makes a loader of a module of umber from its name there.
+        Creates a loader of a module of umber from umber's name of it.
     """
 
     def __init__(self, loader: Callable[[str], Loader]) -> None:
         self._loader = loader
-        self._before: list[tuple[Any, str, Any]] = []
+        self._originals: list[tuple[Any, str, Any]] = []
         self._done: set[str] = set()
 
     def extend(self) -> None:
@@ -93,9 +93,9 @@ class Renaming:
                 self._rename(type(value))
         for ours, module in sys.modules.copy().items():
             # A module that is still being imported has not defined all names yet.
-            is_whole = not getattr(getattr(module, "__spec__", None), "_initializing", False)
+            is_complete = not getattr(getattr(module, "__spec__", None), "_initializing", False)
             theirs = _module_name(ours)
-            if theirs is not None and is_whole and ours not in self._done:
+            if theirs is not None and is_complete and ours not in self._done:
                 self._done.add(ours)
                 self._rename_module(module, Name(theirs, ours))
                 for value in list(vars(module).values()):
@@ -103,13 +103,13 @@ class Renaming:
 
     def undo(self) -> None:
         """Restore all names."""
-        while self._before:
-            owner, attribute, value = self._before.pop()
+        while self._originals:
+            owner, attribute, value = self._originals.pop()
             setattr(owner, attribute, value)
         self._done.clear()
 
     def _rename_module(self, module: ModuleType, name: Name) -> None:
-        # `sys.modules[value.__module__]` must find it.
+        # `sys.modules[value.__module__]` must exist.
         sys.modules.setdefault(str(name), module)
         if module.__spec__ is not None:
             # An import of MLX's name in progress may use this spec.
@@ -126,7 +126,7 @@ class Renaming:
             return
         theirs = name_of_contents(ours)
         # Pickle looks the value up in the module that `__module__` names.
-        if theirs is None or (ours in _JOINED and not _is_in(theirs, value)):
+        if theirs is None or (ours in _MERGED and not _is_in(theirs, value)):
             return
         self._set(value, "__module__", Name(theirs, ours))
         if isinstance(value, type):
@@ -135,21 +135,25 @@ class Renaming:
                     self._set(method, "__module__", Name(theirs, ours))
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
-        self._before.append((owner, attribute, getattr(owner, attribute)))
+        self._originals.append((owner, attribute, getattr(owner, attribute)))
         setattr(owner, attribute, value)
 
 
 def _module_name(ours: str) -> str | None:
-    """MLX's name for a module of umber; `None` for one that keeps its own, or is not umber's."""
+    """MLX's name for a module of umber; `None` if it keeps its name or is not of umber."""
     if ours in _MOVED:
         return _MOVED[ours]
-    root, *below = ours.split(".")
-    return ".".join(["mlx", *below]) if root == "umber" and not {*below[:1]} & _KEPT else None
+    root, *submodules = ours.split(".")
+    return (
+        ".".join(["mlx", *submodules])
+        if root == "umber" and not {*submodules[:1]} & _UNCHANGED
+        else None
+    )
 
 
 def name_of_contents(ours: str) -> str | None:
     """MLX's name of the module that has the contents of a module of umber."""
-    return _JOINED.get(ours) or _module_name(ours)
+    return _MERGED.get(ours) or _module_name(ours)
 
 
 def _is_named(value: Any) -> bool:
@@ -167,7 +171,7 @@ def _is_in(theirs: str, value: Any) -> bool:
 def _functions_in(class_: type) -> Iterator[FunctionType]:
     for member in vars(class_).values():
         if isinstance(member, property):
-            parts = (member.fget, member.fset, member.fdel)
+            functions = (member.fget, member.fset, member.fdel)
         else:
-            parts = (getattr(member, "__func__", member),)
-        yield from (part for part in parts if isinstance(part, FunctionType))
+            functions = (getattr(member, "__func__", member),)
+        yield from (function for function in functions if isinstance(function, FunctionType))

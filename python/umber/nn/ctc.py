@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.nn.reduction import Reduction, reduce
-from umber.nn.steps import steps_of
+from umber.nn.sequence_steps import split_steps
 
 # The logarithm of probability 0: finite, since the derivative of `log(exp(-∞) + exp(-∞))` is NaN.
-IMPOSSIBLE = -1e30
+LOG_ZERO = -1e30
 
 
 def ctc_loss(
@@ -105,30 +105,30 @@ def ctc_loss(
     path, may_skip = _path(targets, target_lengths, blank)
     if log_probs.dtype in (mx.float16, mx.bfloat16):
         log_probs = log_probs.astype(mx.float32)
-    places = mx.broadcast_to(path[:, None, :], (batch, frames, path.shape[1]))
-    scores = mx.maximum(mx.take_along_axis(log_probs, places, axis=2), IMPOSSIBLE)
+    labels = mx.broadcast_to(path[:, None, :], (batch, frames, path.shape[1]))
+    scores = mx.maximum(mx.take_along_axis(log_probs, labels, axis=2), LOG_ZERO)
 
     # `alpha[s]` is the log-probability of all alignments up to this frame that end at position `s`.
     at_start = mx.arange(path.shape[1]) == 0
-    alpha = mx.broadcast_to(mx.where(at_start, 0.0, IMPOSSIBLE), path.shape).astype(scores.dtype)
-    for frame, score in enumerate(steps_of(scores, axis=1)):
-        later = mx.logaddexp(alpha, _shifted(alpha, 1))
+    alpha = mx.broadcast_to(mx.where(at_start, 0.0, LOG_ZERO), path.shape).astype(scores.dtype)
+    for frame, score in enumerate(split_steps(scores, axis=1)):
+        extended = mx.logaddexp(alpha, _shifted(alpha, 1))
         if frame > 0:
-            later = mx.logaddexp(later, mx.where(may_skip, _shifted(alpha, 2), IMPOSSIBLE))
-        alpha = mx.where((frame < input_lengths)[:, None], later + score, alpha)
+            extended = mx.logaddexp(extended, mx.where(may_skip, _shifted(alpha, 2), LOG_ZERO))
+        alpha = mx.where((frame < input_lengths)[:, None], extended + score, alpha)
 
     last = mx.expand_dims(2 * target_lengths, 1)
     at_label = mx.take_along_axis(alpha, mx.maximum(last - 1, 0), axis=1)
     at_blank = mx.take_along_axis(alpha, last, axis=1)
-    total = mx.logaddexp(at_blank, mx.where(last > 0, at_label, IMPOSSIBLE)).squeeze(1)
-    return reduce("ctc_loss", mx.where(total < IMPOSSIBLE / 2, float("inf"), -total), reduction)
+    total = mx.logaddexp(at_blank, mx.where(last > 0, at_label, LOG_ZERO)).squeeze(1)
+    return reduce("ctc_loss", mx.where(total < LOG_ZERO / 2, float("inf"), -total), reduction)
 
 
 def _path(targets: mx.array, target_lengths: mx.array, blank: int) -> tuple[mx.array, mx.array]:
-    """The labels with blanks around each, and where the blank before a label may be skipped."""
+    """The labels with blanks in between, and whether the blank before each label may be skipped."""
     batch, length = targets.shape
-    counts = mx.arange(length) < target_lengths[:, None]
-    labels = mx.where(counts, targets, blank).astype(mx.int32)
+    is_label = mx.arange(length) < target_lengths[:, None]
+    labels = mx.where(is_label, targets, blank).astype(mx.int32)
     blanks = mx.full((batch, length), blank, mx.int32)
     pairs = mx.stack([blanks, labels], axis=2).reshape(batch, 2 * length)
     path = mx.concatenate([pairs, mx.full((batch, 1), blank, mx.int32)], axis=1)
@@ -136,10 +136,12 @@ def _path(targets: mx.array, target_lengths: mx.array, blank: int) -> tuple[mx.a
     return path, (path != blank) & (path != two_before)
 
 
-def _shifted(alpha: mx.array, places: int) -> mx.array:
-    """`alpha` shifted by `places` positions towards the end of the path."""
-    kept = alpha[:, : max(alpha.shape[1] - places, 0)]
-    return mx.pad(kept, [(0, 0), (alpha.shape[1] - kept.shape[1], 0)], constant_values=IMPOSSIBLE)
+def _shifted(alpha: mx.array, count: int) -> mx.array:
+    """`alpha` shifted by `count` positions towards the end of the path."""
+    remaining = alpha[:, : max(alpha.shape[1] - count, 0)]
+    return mx.pad(
+        remaining, [(0, 0), (alpha.shape[1] - remaining.shape[1], 0)], constant_values=LOG_ZERO
+    )
 
 
 def _check_shapes(
@@ -180,22 +182,22 @@ def _any_known(condition: mx.array) -> bool:
         return False
 
 
-def _check_lengths(name: str, lengths: mx.array, most: int) -> None:
-    is_wrong = (lengths < 0) | (lengths > most)
+def _check_lengths(name: str, lengths: mx.array, maximum: int) -> None:
+    is_wrong = (lengths < 0) | (lengths > maximum)
     if _any_known(is_wrong):
         sample = is_wrong.tolist().index(True)
         raise ValueError(
-            f"[ctc_loss] {name} of sample {sample} must be between 0 and {most}, got "
+            f"[ctc_loss] {name} of sample {sample} must be between 0 and {maximum}, got "
             f"{lengths[sample].item()}"
         )
 
 
 def _check_labels(targets: mx.array, target_lengths: mx.array, labels: int, blank: int) -> None:
-    counts = mx.arange(targets.shape[1]) < target_lengths[:, None]
-    is_wrong = counts & ((targets < 0) | (targets >= labels) | (targets == blank))
+    is_label = mx.arange(targets.shape[1]) < target_lengths[:, None]
+    is_wrong = is_label & ((targets < 0) | (targets >= labels) | (targets == blank))
     if _any_known(is_wrong):
-        sample, place = divmod(is_wrong.flatten().tolist().index(True), targets.shape[1])
-        label = targets[sample, place].item()
+        sample, position = divmod(is_wrong.flatten().tolist().index(True), targets.shape[1])
+        label = targets[sample, position].item()
         raise (ValueError if label == blank else IndexError)(
             f"[ctc_loss] label {label} of sample {sample} is invalid, expected 0 to {labels - 1} "
             f"except the blank {blank}"

@@ -231,9 +231,9 @@ def sparse(
         if a.ndim != 2:
             raise ValueError(f"[init.sparse] got an array with {a.ndim} axes, expected 2")
         zeros = math.ceil(sparsity * a.shape[1])
-        places = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)[:, :zeros]
+        indices = mx.argsort(mx.random.uniform(shape=a.shape), axis=1)[:, :zeros]
         values = mx.random.normal(a.shape, dtype=dtype, loc=mean, scale=std)
-        return mx.put_along_axis(values, places, mx.zeros(places.shape, dtype=dtype), axis=1)
+        return mx.put_along_axis(values, indices, mx.zeros(indices.shape, dtype=dtype), axis=1)
 
     return initializer
 

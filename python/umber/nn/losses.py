@@ -201,20 +201,21 @@ def binary_cross_entropy(
     array([0.693147, 0.313262], dtype=float32)
     """
     _check_shape("binary_cross_entropy", "targets", targets, inputs.shape)
-    given = (inputs, targets) if weights is None else (inputs, targets, weights)
-    dtype, given_dtype = mx.result_type(*given), inputs.dtype
+    arguments = (inputs, targets) if weights is None else (inputs, targets, weights)
+    dtype, input_dtype = mx.result_type(*arguments), inputs.dtype
     inputs, targets = _widened(inputs), _widened(targets)
     if with_logits:
         # With p = sigmoid(x): -log p = log(1 + exp(-x)), and -log(1 - p) = -log p + x. Starting
         # from the likelier class avoids cancellation.
         is_likely = targets >= 0.5
-        rest = mx.where(is_likely, 1 - targets, 0 - targets)
-        values = mx.logaddexp(mx.where(is_likely, -inputs, inputs), 0) + _weighted(rest, inputs)
+        residual = mx.where(is_likely, 1 - targets, 0 - targets)
+        values = mx.logaddexp(mx.where(is_likely, -inputs, inputs), 0) + _weighted(residual, inputs)
     else:
-        is_float = mx.issubdtype(given_dtype, mx.floating)
-        largest = mx.finfo(given_dtype if is_float else mx.float32).max
+        is_float = mx.issubdtype(input_dtype, mx.floating)
+        largest = mx.finfo(input_dtype if is_float else mx.float32).max
         values = -(
-            targets * _cut_log(inputs, largest) + (1 - targets) * _cut_log(1 - inputs, largest)
+            targets * _clipped_log(inputs, largest)
+            + (1 - targets) * _clipped_log(1 - inputs, largest)
         )
     if weights is not None:
         _check_shape("binary_cross_entropy", "weights", weights, values.shape)
@@ -832,9 +833,9 @@ def triplet_loss(
     """
 
     def distance(others: mx.array) -> mx.array:
-        parts = mx.abs(_widened(anchors) - _widened(others))
-        scale = _scale_of_powers(parts, axis)
-        powers = mx.power(parts / scale, p)
+        differences = mx.abs(_widened(anchors) - _widened(others))
+        scale = _scale_of_powers(differences, axis)
+        powers = mx.power(differences / scale, p)
         scale = mx.squeeze(scale, axis)
         return scale * mx.power(mx.sum(powers, axis=axis) + eps / scale**p, 1 / p)
 
@@ -861,11 +862,11 @@ def _weighted(weights: mx.array, values: mx.array) -> mx.array:
     return weights * mx.where(is_indeterminate, 0, values)
 
 
-def _cut_log(p: mx.array, largest: float) -> mx.array:
-    """`max(log(p), -100)`, with gradient 0 where it is cut off or the slope exceeds `largest`."""
-    is_cut = p < max(2 / largest, math.exp(-100))
+def _clipped_log(p: mx.array, largest: float) -> mx.array:
+    """`max(log(p), -100)`, with gradient 0 where it is clipped or the slope exceeds `largest`."""
+    is_clipped = p < max(2 / largest, math.exp(-100))
     constant = mx.maximum(mx.log(mx.stop_gradient(p)), -100)
-    return mx.where(is_cut, constant, mx.log(mx.where(is_cut, 1, p)))
+    return mx.where(is_clipped, constant, mx.log(mx.where(is_clipped, 1, p)))
 
 
 def _classes(
@@ -874,11 +875,11 @@ def _classes(
     """Class indices and the ignored one; under MLX's rules negative indices count from the end."""
     if not (mlx_rules_hold() and mx.issubdtype(targets.dtype, mx.signedinteger)):
         return targets, ignore_index
-    wide = targets.astype(mx.int64)
-    is_beyond = wide < -count
+    indices = targets.astype(mx.int64)
+    is_invalid = indices < -count
     if ignore_index is not None:
-        is_beyond = is_beyond | (wide == ignore_index)
-    return mx.where(is_beyond, -1, mx.where(wide < 0, wide + count, wide)), -1
+        is_invalid = is_invalid | (indices == ignore_index)
+    return mx.where(is_invalid, -1, mx.where(indices < 0, indices + count, indices)), -1
 
 
 def _rows(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:

@@ -1,6 +1,6 @@
 """Private functions of MLX that programs call.
 
-`umber._layout` shows each of them in the module where MLX has it.
+`umber._layout` makes each of them an attribute of the module where MLX defines it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from umber.nn.init import _fans
 from umber.nn.layers.base import Filter, Module, _Walk
 from umber.nn.layers.pooling import _Pool
 from umber.nn.layers.quantized import _format
-from umber.nn.layers.slots import assign, find_slots
+from umber.nn.layers.tree_paths import assign, find_slots
 from umber.nn.reduction import Reduction, reduce
 from umber.optimizers.clip import clip_grad_norm
 from umber.utils import tree_map_with_path
@@ -127,8 +127,10 @@ def _split(weight: mx.array, segments: int | list, axis: int) -> list[mx.array]:
     if isinstance(segments, int):
         return list(mx.split(weight, segments, axis=axis))
     length = weight.shape[axis]
-    places = [int(place * length) if isinstance(place, float) else place for place in segments]
-    return list(mx.split(weight, places, axis=axis))
+    positions = [
+        int(position * length) if isinstance(position, float) else position for position in segments
+    ]
+    return list(mx.split(weight, positions, axis=axis))
 
 
 # mlx.nn.layers.pooling
@@ -147,7 +149,7 @@ def _sliding_windows(
 ) -> mx.array:
     """Windows that slide along the spatial axes.
 
-    Shapes: `(N, *spatial, C)` → `(N, *places, *window_shape, C)`.
+    Shapes: `(N, *spatial, C)` → `(N, *windows, *window_shape, C)`.
     """
     spatial = x.shape[1:-1]
     if not len(spatial) == len(window_shape) == len(window_strides):
@@ -157,9 +159,9 @@ def _sliding_windows(
         )
     axes = range(len(spatial))
     for axis, length, step in zip(axes, window_shape, window_strides, strict=True):
-        places = mx.arange(0, spatial[axis] - length + 1, step)
-        taken = places[:, None] + mx.arange(length)[None]
-        x = mx.moveaxis(mx.take(x, taken, axis=axis + 1), axis + 2, -2)
+        starts = mx.arange(0, spatial[axis] - length + 1, step)
+        indices = starts[:, None] + mx.arange(length)[None]
+        x = mx.moveaxis(mx.take(x, indices, axis=axis + 1), axis + 2, -2)
     return x
 
 
@@ -237,11 +239,11 @@ def _group_by_size(
     """Indices of consecutive entries in groups of about `communication_size` bytes."""
     groups: list[list[int]] = []
     filled = communication_size
-    for place, size in enumerate(sizes):
+    for index, size in enumerate(sizes):
         if filled >= communication_size:
             groups.append([])
             filled = 0
-        groups[-1].append(place)
+        groups[-1].append(index)
         filled += size * itemsize
     return groups
 

@@ -20,7 +20,7 @@ from umber.nn.layers.upsample import _length
 Taps = tuple[tuple[mx.array, mx.array], ...]
 
 
-def _along(values: mx.array, dim: int, ndims: int) -> mx.array:
+def _along_axis(values: mx.array, dim: int, ndims: int) -> mx.array:
     return values.reshape([-1 if axis == dim else 1 for axis in range(ndims)])
 
 
@@ -32,38 +32,40 @@ def _scaled_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: 
     else:
         step = 1 / scale
         start = ((N - 1) - (length - 1) * step) / 2
-    return _along(mx.arange(length).astype(mx.float32) * step + start, dim, ndims)
+    return _along_axis(mx.arange(length).astype(mx.float32) * step + start, dim, ndims)
 
 
 def _nearest_indices(N: int, scale: float, dim: int, ndims: int) -> mx.array:
     """Indices of the nearest elements."""
     length = _length(N, scale)
     step = N / length if length > 0 else 0.0
-    places = mx.arange(length).astype(mx.float32)
-    places = mx.round((places + 0.5) * step - 0.5) if length > N else mx.floor(places * step)
-    return _along(mx.clip(places, 0, N - 1).astype(mx.uint32), dim, ndims)
+    positions = mx.arange(length).astype(mx.float32)
+    positions = (
+        mx.round((positions + 0.5) * step - 0.5) if length > N else mx.floor(positions * step)
+    )
+    return _along_axis(mx.clip(positions, 0, N - 1).astype(mx.uint32), dim, ndims)
 
 
 def _linear_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> Taps:
     """The two neighbours of each position."""
-    places = mx.clip(_scaled_indices(N, scale, align_corners, dim, ndims), 0, N - 1)
-    below, above = mx.floor(places), mx.ceil(places)
-    weight = (places - below)[..., None]
+    positions = mx.clip(_scaled_indices(N, scale, align_corners, dim, ndims), 0, N - 1)
+    below, above = mx.floor(positions), mx.ceil(positions)
+    weight = (positions - below)[..., None]
     return (below.astype(mx.uint32), 1 - weight), (above.astype(mx.uint32), weight)
 
 
 def _cubic_indices(N: int, scale: float, align_corners: bool, dim: int, ndims: int) -> Taps:
     """The four neighbours of each position, weighted by Keys' kernel with `a = -0.75`."""
-    places = _scaled_indices(N, scale, align_corners, dim, ndims)
+    positions = _scaled_indices(N, scale, align_corners, dim, ndims)
     weight = partial(_keys, a=-0.75)
     return tuple(
-        (_inside(below, N), weight(mx.abs(places - below))[..., None])
-        for below in (mx.floor(places) + tap for tap in (0, 1, -1, 2))
+        (_clipped(below, N), weight(mx.abs(positions - below))[..., None])
+        for below in (mx.floor(positions) + tap for tap in (0, 1, -1, 2))
     )
 
 
-def _inside(places: mx.array, N: int) -> mx.array:
-    return mx.clip(places, 0, N - 1).astype(mx.uint32)
+def _clipped(indices: mx.array, N: int) -> mx.array:
+    return mx.clip(indices, 0, N - 1).astype(mx.uint32)
 
 
 def _keys(distance: mx.array, a: float) -> mx.array:
@@ -92,18 +94,18 @@ def _aa_indices(
     kernel_radius: float,
 ) -> Taps:
     """The neighbours of each position under a kernel that is scaled to the output's spacing."""
-    places = _scaled_indices(N, scale, align_corners, dim, ndims)
-    reach = max(1.0, 1 / scale)
-    support = math.ceil(kernel_radius * reach)
-    taken = [mx.floor(places) + tap for tap in range(-support, support + 1)]
+    positions = _scaled_indices(N, scale, align_corners, dim, ndims)
+    stretch = max(1.0, 1 / scale)
+    support = math.ceil(kernel_radius * stretch)
+    neighbours = [mx.floor(positions) + tap for tap in range(-support, support + 1)]
     weights = [
-        mx.where((tap >= 0) & (tap < N), kernel_fn(mx.abs(places - tap) / reach), 0.0)
-        for tap in taken
+        mx.where((tap >= 0) & (tap < N), kernel_fn(mx.abs(positions - tap) / stretch), 0.0)
+        for tap in neighbours
     ]
     total = sum(weights[1:], weights[0])
     return tuple(
-        (_inside(tap, N), (weight / total)[..., None])
-        for tap, weight in zip(taken, weights, strict=True)
+        (_clipped(tap, N), (weight / total)[..., None])
+        for tap, weight in zip(neighbours, weights, strict=True)
     )
 
 
@@ -128,8 +130,8 @@ def _interpolate(
     ]
     terms: list[Any] = []
     for corner in product(*taps):
-        places, weights = zip(*corner, strict=True)
-        terms.append(x[(slice(None), *places)] * reduce(mul, weights))
+        indices, weights = zip(*corner, strict=True)
+        terms.append(x[(slice(None), *indices)] * reduce(mul, weights))
     return sum(terms[1:], terms[0])
 
 
@@ -142,9 +144,10 @@ def _interpolate_separable(
     """`_interpolate`, one spatial axis after another."""
     for axis, scale in enumerate(scale_factor, start=1):
         taps = indices_fn(x.shape[axis], scale, align_corners, 0, 1)
-        rest = [1] * (x.ndim - 1 - axis)
+        trailing = [1] * (x.ndim - 1 - axis)
         terms = [
-            mx.take(x, places, axis=axis) * weights.reshape(-1, *rest) for places, weights in taps
+            mx.take(x, indices, axis=axis) * weights.reshape(-1, *trailing)
+            for indices, weights in taps
         ]
         x = sum(terms[1:], terms[0])
     return x

@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar
 import umber.core as mx
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint
-from umber.nn.layers.exchange import exchange
+from umber.nn.layers.parameter_swap import swap_parameters
 
 __all__ = ["average_gradients", "checkpoint", "value_and_grad"]
 
@@ -63,18 +63,18 @@ def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, An
 
     @wraps(fn)
     def value_and_gradients(*args: P.args, **kwargs: P.kwargs) -> tuple[R, Any]:
-        put_back: list[Callable[[], None]] = []
+        restorers: list[Callable[[], None]] = []
 
         def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-            put_back.append(exchange(model, parameters))
+            restorers.append(swap_parameters(model, parameters))
             return fn(*args, **kwargs)
 
         try:
             return mx.value_and_grad(with_parameters)(model.trainable_parameters(), *args, **kwargs)
         finally:
             # Restore the model's own arrays, also after an error.
-            while put_back:
-                put_back.pop()()
+            while restorers:
+                restorers.pop()()
 
     return value_and_gradients
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import as_numbers, in_float32
+from umber.optimizers.overflow import as_numbers, in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -143,8 +143,8 @@ class Adafactor(Optimizer):
     def _rate(self, step: mx.array, parameter: mx.array) -> mx.array:
         """The step size for one parameter."""
         if self.relative_step:
-            most = 1e-6 * step if self.warmup_init else 1e-2
-            rate = mx.minimum(most, mx.rsqrt(step))
+            maximum = 1e-6 * step if self.warmup_init else 1e-2
+            rate = mx.minimum(maximum, mx.rsqrt(step))
         else:
             rate = self.learning_rate
         return rate * mx.maximum(self.eps[1], _rms(parameter)) if self.scale_parameter else rate

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import in_float32, nonzero
+from umber.optimizers.overflow import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
 
 

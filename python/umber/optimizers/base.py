@@ -10,7 +10,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn import Module
-from umber.nn.layers.slots import by_key
+from umber.nn.layers.tree_paths import by_key
 from umber.optimizers.schedulers import Schedule
 from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
 
@@ -101,11 +101,11 @@ class Optimizer:
         if isinstance(parameters, mx.array):
             self._init_root(parameters)
         else:
-            self._state.update(_with_places(self._state, parameters, self.init_single))
+            self._state.update(_with_states(self._state, parameters, self.init_single))
         self._initialized = True
 
     def _init_root(self, parameter: mx.array) -> None:
-        """Store the state of a parameter that is the whole tree beside the optimizer's entries."""
+        """Initialise the state for a single parameter instead of a tree of parameters."""
         new: dict[str, mx.array] = {}
         self.init_single(parameter, new)
         if not any(name in self._state for name in new):
@@ -255,7 +255,7 @@ class Optimizer:
         _check_order("gradients, parameters", gradients, parameters)
         _check_gradients(type(self).__name__, gradients, parameters)
         # Parameters may be added later, when a layer is unfrozen.
-        is_new = not self._initialized or not _has_places(self._state, gradients)
+        is_new = not self._initialized or not _has_states(self._state, gradients)
         if is_new:
             self.init(gradients)
         try:
@@ -266,17 +266,19 @@ class Optimizer:
                 updated = tree_map(self._apply_to, gradients, parameters, self.state)
                 # An assigned state may have wrong shapes that broadcast.
                 if is_new and not _same_shapes(updated, gradients):
-                    self._check_parts(gradients, parameters)
+                    self._check_states(gradients, parameters)
                 return updated
         except (TypeError, ValueError, KeyError, IndexError) as error:
-            self._check_parts(gradients, parameters, error)
+            self._check_states(gradients, parameters, error)
             raise
 
-    def _check_parts(self, gradients: Any, parameters: Any, cause: Exception | None = None) -> None:
+    def _check_states(
+        self, gradients: Any, parameters: Any, cause: Exception | None = None
+    ) -> None:
         """Raise if the state of a parameter lacks an entry of a new one or has another shape."""
-        wrong = self._wrong_state(gradients, parameters, self._state, "")
-        if wrong is not None:
-            raise wrong from cause
+        error = self._wrong_state(gradients, parameters, self._state, "")
+        if error is not None:
+            raise error from cause
 
     def _wrong_state(
         self, gradients: Any, parameters: Any, state: Any, path: str
@@ -285,28 +287,28 @@ class Optimizer:
         if isinstance(gradients, (dict, list, tuple)):
             pairs = gradients.items() if isinstance(gradients, dict) else enumerate(gradients)
             prefix = f"{path}." if path else ""
-            wrongs = (
+            errors = (
                 self._wrong_state(child, parameters[key], state[key], f"{prefix}{key}")
                 for key, child in pairs
                 if tree_flatten(child)
             )
-            return next((wrong for wrong in wrongs if wrong is not None), None)
+            return next((error for error in errors if error is not None), None)
         if not mx.issubdtype(parameters.dtype, mx.inexact):
             return None
         new: dict[str, mx.array] = {}
         self.init_single(parameters, new)
         op = type(self).__name__
-        whose = f"[{op}] the state of {op} for {path or 'the parameter'}"
+        subject = f"[{op}] the state of {op} for {path or 'the parameter'}"
         if not isinstance(state, dict):
             return TypeError(
-                f"{whose}: got {type(state).__name__}, expected a dict of {', '.join(new)}"
+                f"{subject}: got {type(state).__name__}, expected a dict of {', '.join(new)}"
             )
         for name, value in new.items():
             if name not in state:
-                return KeyError(f"{whose} lacks {name!r}")
+                return KeyError(f"{subject} lacks {name!r}")
             if getattr(state[name], "shape", None) != value.shape:
-                found = getattr(state[name], "shape", type(state[name]).__name__)
-                return ValueError(f"{whose}: got {name} of shape {found}, expected {value.shape}")
+                got = getattr(state[name], "shape", type(state[name]).__name__)
+                return ValueError(f"{subject}: got {name} of shape {got}, expected {value.shape}")
         return None
 
     def _apply_to(self, gradient: mx.array, parameter: mx.array, state: dict) -> mx.array:
@@ -431,19 +433,19 @@ class MultiOptimizer(Optimizer):
 
     def init(self, parameters: dict) -> None:
         """Initialise the state of all optimizers, each for its part of the parameters."""
-        for optimizer, part in zip(self.optimizers, self._split(parameters), strict=True):
-            optimizer.init(part)
+        for optimizer, subtree in zip(self.optimizers, self._split(parameters), strict=True):
+            optimizer.init(subtree)
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """New values of the parameters that have gradients, as a tree."""
         _check_order("gradients, parameters", gradients, parameters)
         _check_gradients(type(self).__name__, gradients, parameters)
-        parts = self._split(gradients)
+        subtrees = self._split(gradients)
         updated: Any = {}
-        # If a later optimizer fails, the state of the earlier ones is restored, too.
+        # If a later optimizer fails, the state of the earlier ones is also restored.
         with _restored_on_error(self.state):
-            for optimizer, part in zip(self.optimizers, parts, strict=True):
-                updated = tree_merge(updated, optimizer.apply_gradients(part, parameters))
+            for optimizer, subtree in zip(self.optimizers, subtrees, strict=True):
+                updated = tree_merge(updated, optimizer.apply_gradients(subtree, parameters))
         return updated
 
     @property
@@ -455,22 +457,22 @@ class MultiOptimizer(Optimizer):
     def state(self, state: dict[str, Any]) -> None:
         # Check all before assigning any.
         self._check_state(state)
-        for optimizer, part in zip(self.optimizers, state["states"], strict=True):
-            optimizer.state = part
+        for optimizer, substate in zip(self.optimizers, state["states"], strict=True):
+            optimizer.state = substate
 
     def _check_state(self, state: Any) -> None:
         super()._check_state(state)
-        parts = state.get("states", ())
-        if not isinstance(parts, (list, tuple)):
+        states = state.get("states", ())
+        if not isinstance(states, (list, tuple)):
             raise TypeError(
-                f"[MultiOptimizer] states: got {type(parts).__name__}, expected a list of dicts"
+                f"[MultiOptimizer] states: got {type(states).__name__}, expected a list of dicts"
             )
-        if len(parts) != len(self.optimizers):
+        if len(states) != len(self.optimizers):
             raise ValueError(
-                f"[MultiOptimizer] got {len(parts)} states, expected {len(self.optimizers)}"
+                f"[MultiOptimizer] got {len(states)} states, expected {len(self.optimizers)}"
             )
-        for optimizer, part in zip(self.optimizers, parts, strict=True):
-            optimizer._check_state(part)
+        for optimizer, substate in zip(self.optimizers, states, strict=True):
+            optimizer._check_state(substate)
 
     @property
     def learning_rate(self) -> mx.array:
@@ -484,20 +486,20 @@ class MultiOptimizer(Optimizer):
 
     def _split(self, tree: Any) -> list[Any]:
         def owner(path: str, leaf: Any) -> int:
-            return next(i for i, holds in enumerate(self.filters) if holds(path, leaf))
+            return next(i for i, matches in enumerate(self.filters) if matches(path, leaf))
 
         owners = tree_map_with_path(owner, tree, path="")
-        return [_part_of(tree, owners, i) for i in range(len(self.optimizers))]
+        return [_select(tree, owners, i) for i in range(len(self.optimizers))]
 
 
-def _part_of(tree: Any, owners: Any, owner: int) -> Any:
-    """The part of a tree whose leaves have this owner; `{}` where there is none."""
+def _select(tree: Any, owners: Any, owner: int) -> Any:
+    """The subtree of the leaves with this owner; `{}` if there are none."""
     if isinstance(tree, dict):
-        parts = {key: _part_of(child, owners[key], owner) for key, child in tree.items()}
-        return {key: part for key, part in parts.items() if not _is_empty(part)}
+        selected = {key: _select(child, owners[key], owner) for key, child in tree.items()}
+        return {key: subtree for key, subtree in selected.items() if not _is_empty(subtree)}
     if isinstance(tree, (list, tuple)):
-        parts = [_part_of(child, owners[i], owner) for i, child in enumerate(tree)]
-        return {} if all(map(_is_empty, parts)) else parts
+        selected = [_select(child, owners[i], owner) for i, child in enumerate(tree)]
+        return {} if all(map(_is_empty, selected)) else selected
     return tree if owners == owner else {}
 
 
@@ -546,9 +548,9 @@ def _restored_on_error(state: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        for container, before in contents:
+        for container, saved in contents:
             container.clear()
-            container.update(before)
+            container.update(saved)
         raise
 
 
@@ -576,15 +578,15 @@ def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -
 
 
 def _check_gradient(op: str, gradient: Any, parameter: Any, path: str) -> None:
-    place = f" for {path}" if path else ""
+    suffix = f" for {path}" if path else ""
     for name, value in {"gradient": gradient, "parameter": parameter}.items():
         if not isinstance(value, mx.array):
             raise TypeError(
-                f"[{op}] the {name}{place}: got {type(value).__name__}, expected an array"
+                f"[{op}] the {name}{suffix}: got {type(value).__name__}, expected an array"
             )
     if gradient.shape != parameter.shape:
         raise ValueError(
-            f"[{op}] the gradient{place}: got the shape {gradient.shape}, "
+            f"[{op}] the gradient{suffix}: got the shape {gradient.shape}, "
             f"expected {parameter.shape}"
         )
 
@@ -594,31 +596,31 @@ def _same_shapes(updated: Any, gradients: Any) -> bool:
     return all(getattr(new, "shape", None) == gradient.shape for (_, new), (_, gradient) in pairs)
 
 
-def _has_places(state: Any, gradients: Any) -> bool:
+def _has_states(state: Any, gradients: Any) -> bool:
     """Whether every gradient has a state."""
     if isinstance(gradients, dict):
         return isinstance(state, dict) and all(
-            key in state and _has_places(state[key], child) for key, child in gradients.items()
+            key in state and _has_states(state[key], child) for key, child in gradients.items()
         )
     if isinstance(gradients, (list, tuple)):
         return isinstance(state, (list, tuple)) and all(
-            i < len(state) and _has_places(state[i], child) for i, child in enumerate(gradients)
+            i < len(state) and _has_states(state[i], child) for i, child in enumerate(gradients)
         )
     return isinstance(state, dict)
 
 
-def _with_places(state: Any, parameters: Any, init_single: Callable) -> Any:
-    """`state` with an entry, made by `init_single`, for each parameter that had none."""
+def _with_states(state: Any, parameters: Any, init_single: Callable) -> Any:
+    """`state` with an entry, created by `init_single`, for each parameter without one."""
     if isinstance(parameters, dict):
         state = dict(by_key(parameters, state or {}, mx.array))
         for key, child in parameters.items():
-            state[key] = _with_places(state.get(key), child, init_single)
+            state[key] = _with_states(state.get(key), child, init_single)
         return state
     if isinstance(parameters, (list, tuple)):
         state = [*(state or [])]
         state += [None] * (len(parameters) - len(state))
         for i, child in enumerate(parameters):
-            state[i] = _with_places(state[i], child, init_single)
+            state[i] = _with_states(state[i], child, init_single)
         return state
     if state:
         return state

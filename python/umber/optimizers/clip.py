@@ -56,11 +56,11 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
         size = mx.abs(gradient) if is_complex else gradient
         return total + mx.square(size.astype(mx.float64)).sum()
 
-    wide = mx.sqrt(tree_reduce(add_squares, grads, mx.array(0.0, mx.float64)))
+    exact_norm = mx.sqrt(tree_reduce(add_squares, grads, mx.array(0.0, mx.float64)))
     dtypes = [gradient.dtype for _, gradient in tree_flatten(grads)]
     is_double = any(dtype in (mx.float64, mx.complex128) for dtype in dtypes)
-    norm = wide if is_double else wide.astype(mx.float32)
-    scale = mx.minimum(max_norm / (wide + 1e-6), 1.0).astype(norm.dtype)
+    norm = exact_norm if is_double else exact_norm.astype(mx.float32)
+    scale = mx.minimum(max_norm / (exact_norm + 1e-6), 1.0).astype(norm.dtype)
 
     def scaled(gradient: mx.array) -> mx.array:
         product = gradient * scale

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import as_numbers, in_float32
+from umber.optimizers.overflow import as_numbers, in_float32
 from umber.optimizers.schedulers import Schedule
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
-from umber.optimizers.ranges import in_float32
+from umber.optimizers.overflow import in_float32
 from umber.optimizers.schedulers import Schedule
 
 
@@ -103,7 +103,7 @@ class Muon(Optimizer):
 
 
 def _orthogonal(x: mx.array, steps: int) -> mx.array:
-    """The matrix with its singular values, all but the smallest, moved to about 1.
+    """The matrix with all singular values except the smallest changed to about 1.
 
     Each Newton-Schulz step maps a singular value `s` to ``a * s + b * s**3 + c * s**5``, which
     grows fast near 0.

@@ -1,13 +1,13 @@
-//! Programs of tiles against plain loops. On a processor with tiles they test the processor.
+//! AMX instruction sequences against plain loops. On a processor with AMX they test the processor.
 
 use std::arch::asm;
 
 use super::*;
 
-/// Rows and bytes of a row of each tile.
+/// Rows and bytes per row of each tile.
 type Shapes = [(usize, usize)];
 
-/// The bytes that configure tiles, the first ones, in these shapes.
+/// The 64 bytes of a configuration with these shapes for the first tiles.
 fn configuration(shapes: &Shapes) -> [u8; 64] {
     let mut bytes = [0; 64];
     bytes[0] = 1;
@@ -20,17 +20,17 @@ fn configuration(shapes: &Shapes) -> [u8; 64] {
 
 /// Configure this thread's tiles.
 fn configure(configuration: &[u8; 64]) {
-    // SAFETY: reads 64 bytes; compiled code keeps nothing in tiles.
+    // SAFETY: reads 64 bytes; compiled code does not use tile registers.
     unsafe { asm!("ldtilecfg [{}]", in(reg) configuration, options(nostack, readonly)) };
 }
 
-/// Give up this thread's tiles.
+/// Release this thread's tiles.
 fn release() {
-    // SAFETY: compiled code keeps nothing in tiles.
+    // SAFETY: compiled code does not use tile registers.
     unsafe { asm!("tilerelease", options(nomem, nostack)) };
 }
 
-/// A stream of random bits.
+/// A generator of pseudo-random bits.
 fn random() -> impl FnMut() -> u32 {
     let mut state = 1u64;
     move || {
@@ -39,29 +39,29 @@ fn random() -> impl FnMut() -> u32 {
     }
 }
 
-/// Random bytes, the same each time.
+/// Pseudo-random bytes, the same at every call.
 fn random_bytes(count: usize) -> Vec<u8> {
     std::iter::repeat_with(random()).take(count).map(|bits| (bits >> 24) as u8).collect()
 }
 
-/// The word that begins at this byte.
+/// The word that starts at this byte.
 fn word(bytes: &[u8], start: usize) -> Word {
     bytes[start..start + 4].try_into().unwrap()
 }
 
-/// Distances between the rows of sums, left and right.
+/// Row strides in bytes of sums, left and right operand.
 const STRIDES: [usize; 3] = [64, 80, 100];
 
-/// Adds products of tiles in memory: sums, left and right.
+/// Adds a product of tiles in memory: sums, left, right.
 type Product = fn(&mut [u8], &[u8], &[u8]);
 
 macro_rules! products {
     ($($name:ident: $mnemonic:literal;)*) => {$(
-        /// Add the products of the instruction of this name.
+        /// Load the tiles, execute the instruction of this name and store the sums.
         fn $name(sums: &mut [u8], left: &[u8], right: &[u8]) {
             let lengths = [sums.len(), left.len(), right.len()];
             assert!(lengths.iter().zip(STRIDES).all(|(&length, row)| length >= 16 * row));
-            // SAFETY: sixteen rows are within the slices; compiled code keeps nothing in tiles.
+            // SAFETY: sixteen rows are inside the slices; compiled code does not use tile registers.
             unsafe {
                 asm!(
                     "tileloadd tmm1, [{sums} + {sum}]",
@@ -90,7 +90,7 @@ products! {
     tdpbf16ps: "tdpbf16ps";
 }
 
-/// Compare all of memory after a product with a loop that gives each sum the pairs of its words.
+/// Compare the whole memory of the sums after a product with a loop that applies `add` to the pairs of words of each sum.
 fn check(
     product: Product,
     [sums, left, right]: [&[u8]; 3],
@@ -118,12 +118,12 @@ fn check(
 }
 
 #[test]
-fn bytes_are_multiplied_with_their_signs() {
+fn byte_products_respect_signedness() {
     let signed = |byte: u8| i64::from(byte.cast_signed());
     let unsigned = |byte: u8| i64::from(byte);
     let (left, right) = (random_bytes(16 * STRIDES[1]), random_bytes(16 * STRIDES[2]));
     let mut sums = random_bytes(16 * STRIDES[0]);
-    // Sums that pass the greatest and the least number start over.
+    // Sums at the limits of int32 wrap around.
     sums[..64].copy_from_slice(&[i32::MAX.to_le_bytes(), i32::MIN.to_le_bytes()].as_flattened().repeat(8));
     type Value = fn(u8) -> i64;
     let values: [(Product, [Value; 2]); 4] = [
@@ -141,9 +141,9 @@ fn bytes_are_multiplied_with_their_signs() {
 }
 
 #[test]
-fn halves_are_multiplied_in_two_sums() {
-    let half = |bits: u16| f32::from_bits(u32::from(bits) << 16);
-    // Exponents of factors and sums: all are rounded, products are flushed or nearly so, factors are flushed.
+fn bfloat16_products_accumulate_in_two_sums() {
+    let bfloat16 = |bits: u16| f32::from_bits(u32::from(bits) << 16);
+    // Exponent ranges of factors and sums: ordinary rounding, products near the subnormal limit, subnormal factors.
     for (factors, sums) in [(124..131, 124..131), (60..68, 0..12), (0..3, 0..3)] {
         let mut random = random();
         let mut bytes = |exponents: &std::ops::Range<u32>, count: usize| {
@@ -157,7 +157,8 @@ fn halves_are_multiplied_in_two_sums() {
             [(&sums, 0), (&factors, 1), (&factors, 2)].map(|(range, at)| bytes(range, 16 * STRIDES[at]));
         check(tdpbf16ps, [&sums, &left, &right], |sum, pairs| {
             let flushed = |x: f32| if x.is_subnormal() { x * 0.0 } else { x };
-            let read = |word: Word, at: usize| flushed(half(u16::from_le_bytes([word[at], word[at + 1]])));
+            let read =
+                |word: Word, at: usize| flushed(bfloat16(u16::from_le_bytes([word[at], word[at + 1]])));
             let (mut even, mut odd) = (0f32, 0f32);
             for (x, y) in pairs {
                 even = flushed(read(x, 0).mul_add(read(y, 0), even));
@@ -168,8 +169,8 @@ fn halves_are_multiplied_in_two_sums() {
     }
 }
 
-/// The first sum of products of bfloat16, given as float32.
-fn sum_of_halves(start: f32, left: &[f32], right: &[f32]) -> f32 {
+/// The first sum of a product of bfloat16 vectors, which are given as float32.
+fn sum_of_bfloat16s(start: f32, left: &[f32], right: &[f32]) -> f32 {
     install();
     let [mut sums, mut rows, mut columns] = STRIDES.map(|stride| vec![0; 16 * stride]);
     sums[..4].copy_from_slice(&start.to_le_bytes());
@@ -185,23 +186,23 @@ fn sum_of_halves(start: f32, left: &[f32], right: &[f32]) -> f32 {
 }
 
 #[test]
-fn halves_are_added_up_as_documented() {
+fn bfloat16_sums_round_and_flush_as_documented() {
     let big = 2f32.powi(24);
-    // The first sum loses its one, the second keeps it.
-    assert_eq!(sum_of_halves(0.5, &[big, -big, 1.0, 1.0], &[1.0; 4]), 1.5);
-    // A product is not rounded before it is added.
+    // The even sum loses its one by rounding, the odd sum keeps it.
+    assert_eq!(sum_of_bfloat16s(0.5, &[big, -big, 1.0, 1.0], &[1.0; 4]), 1.5);
+    // The FMA does not round the product.
     let (x, near) = (1.0 + 2f32.powi(-7), 1.0 + 2f32.powi(-6));
-    assert_eq!(sum_of_halves(0.0, &[-near, 0.0, x], &[1.0, 0.0, x]), 2f32.powi(-14));
-    // What is too small is flushed at once, not when all is added up.
-    assert_eq!(sum_of_halves(0.0, &[f32::MIN_POSITIVE, 0.0, f32::MIN_POSITIVE], &[0.5; 3]), 0.0);
-    assert_eq!(sum_of_halves(0.0, &[f32::MIN_POSITIVE / 2.0], &[big]), 0.0);
-    assert_eq!(sum_of_halves(f32::MIN_POSITIVE / 2.0, &[], &[]), 0.0);
-    assert_eq!(sum_of_halves(1.0, &[f32::INFINITY], &[-1.0]), f32::NEG_INFINITY);
-    assert!(sum_of_halves(1.0, &[f32::INFINITY], &[0.0]).is_nan());
+    assert_eq!(sum_of_bfloat16s(0.0, &[-near, 0.0, x], &[1.0, 0.0, x]), 2f32.powi(-14));
+    // Subnormal products are flushed immediately, not after the summation.
+    assert_eq!(sum_of_bfloat16s(0.0, &[f32::MIN_POSITIVE, 0.0, f32::MIN_POSITIVE], &[0.5; 3]), 0.0);
+    assert_eq!(sum_of_bfloat16s(0.0, &[f32::MIN_POSITIVE / 2.0], &[big]), 0.0);
+    assert_eq!(sum_of_bfloat16s(f32::MIN_POSITIVE / 2.0, &[], &[]), 0.0);
+    assert_eq!(sum_of_bfloat16s(1.0, &[f32::INFINITY], &[-1.0]), f32::NEG_INFINITY);
+    assert!(sum_of_bfloat16s(1.0, &[f32::INFINITY], &[0.0]).is_nan());
 }
 
-/// Load a tile of 5 rows of 20 bytes and store it elsewhere, both by an address of this form.
-macro_rules! moves {
+/// Load a tile of 5 rows of 20 bytes and store it elsewhere, both with this addressing form.
+macro_rules! copies {
     ($($base:literal + $index:literal * $scale:literal + $displacement:literal;)*) => {$(
         for stride in [64isize, 80, 320, -24] {
             const MIDDLE: usize = 8 * 320;
@@ -212,7 +213,7 @@ macro_rules! moves {
                 let start = MIDDLE.wrapping_add_signed(row * stride);
                 expected[start..start + 20].copy_from_slice(&source[start..start + 20]);
             }
-            // SAFETY: five rows either way are within the vectors; the registers are restored.
+            // SAFETY: five rows in either direction are inside the vectors; the registers are restored.
             unsafe {
                 asm!(
                     concat!("push ", $base),
@@ -238,7 +239,7 @@ macro_rules! moves {
 fn rows_are_addressed_by_base_index_scale_and_displacement() {
     install();
     configure(&configuration(&[(0, 0), (0, 0), (0, 0), (5, 20)]));
-    moves! {
+    copies! {
         "rax" + "rcx" * 1 + 0;
         "rax" + "r8" * 8 + 127;
         "rbx" + "rbp" * 2 + 128;
@@ -260,13 +261,13 @@ fn rows_are_addressed_by_base_index_scale_and_displacement() {
 }
 
 #[test]
-fn the_stack_is_a_base_and_no_index_a_stride_of_zero() {
+fn rsp_is_a_valid_base_and_a_missing_index_means_stride_zero() {
     install();
     configure(&configuration(&[(16, 64), (3, 8)]));
     let source = random_bytes(1024);
     let (mut through_stack, mut repeated) = (vec![0u8; 1024], vec![0u8; 24]);
-    // SAFETY: sixteen rows are within what is taken off the stack and within the vectors, or three of eight
-    // bytes within the last; compiled code keeps nothing in tiles.
+    // SAFETY: sixteen rows are inside the stack area reserved here and the vectors, and three rows of eight bytes inside
+    // the last one; compiled code does not use tile registers.
     unsafe {
         asm!(
             "sub rsp, 1024",
@@ -291,10 +292,10 @@ fn the_stack_is_a_base_and_no_index_a_stride_of_zero() {
     assert_eq!(repeated, source[..8].repeat(3));
 }
 
-/// Rows and bytes of a row of the first tile.
+/// Rows and bytes per row of tile 0, determined by loading a tile of ones.
 fn first_shape() -> (usize, usize) {
     let mut bytes = [0u8; 1024];
-    // SAFETY: one row read and sixteen written at most; compiled code keeps nothing in tiles.
+    // SAFETY: one row is read and at most sixteen are written; compiled code does not use tile registers.
     unsafe {
         asm!(
             "tileloadd tmm0, [{ones}]",
@@ -310,8 +311,8 @@ fn first_shape() -> (usize, usize) {
 }
 
 #[test]
-fn configurations_are_read_by_any_form_of_address() {
-    /// One tile of two rows of eight bytes.
+fn configurations_are_read_with_any_addressing_form() {
+    /// One tile with two rows of eight bytes.
     static CONFIGURATION: [u8; 64] = {
         let mut bytes = [0; 64];
         (bytes[0], bytes[16], bytes[48]) = (1, 8, 2);
@@ -322,7 +323,7 @@ fn configurations_are_read_by_any_form_of_address() {
     let all = all.as_flattened().as_ptr();
     macro_rules! forms {
         ($($shape:expr, $address:literal, $rax:expr, $rcx:expr;)*) => {$(
-            // SAFETY: reads one of the configurations; compiled code keeps nothing in tiles.
+            // SAFETY: reads one of the configurations; compiled code does not use tile registers.
             unsafe {
                 asm!(
                     "push r13",
@@ -353,7 +354,7 @@ fn configurations_are_read_by_any_form_of_address() {
 }
 
 #[test]
-fn threads_have_tiles_of_their_own() {
+fn tiles_are_per_thread() {
     install();
     configure(&configuration(&[(7, 12)]));
     std::thread::scope(|scope| {
@@ -369,36 +370,36 @@ fn threads_have_tiles_of_their_own() {
     release();
 }
 
-/// The signal that ends a child process which does this, if one does.
-fn ending(body: impl FnOnce()) -> Option<libc::c_int> {
-    // SAFETY: the child runs a few instructions and leaves without running anything of the parent's.
+/// The signal that kills a child process which runs `body`, if any.
+fn signal_of(body: impl FnOnce()) -> Option<libc::c_int> {
+    // SAFETY: the child executes a few instructions and exits without running any of the parent's code.
     let child = unsafe { libc::fork() };
     assert!(child >= 0);
     if child == 0 {
-        // SAFETY: says that nothing is to be written down of how the child ends; ends it.
+        // SAFETY: disables core dumps of the child.
         unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 0) };
         body();
-        // SAFETY: ends the child.
+        // SAFETY: exits the child.
         unsafe { libc::_exit(0) };
     }
     let mut status = 0;
-    // SAFETY: waits for the child that was just made.
+    // SAFETY: waits for the child forked above.
     assert_eq!(unsafe { libc::waitpid(child, &raw mut status, 0) }, child);
     libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status))
 }
 
 #[test]
-fn mistakes_are_faults() {
-    /// Ends of a child that runs the instruction after the configuration: mistakes raise the signal.
-    macro_rules! ends {
+fn invalid_instructions_fault() {
+    /// Each row runs an instruction in a child after a configuration, and checks the signal that it raises.
+    macro_rules! signals {
         ($($signal:expr, $configuration:expr, $instruction:literal;)*) => {$(
             let configuration = $configuration;
-            let end = ending(|| {
+            let signal = signal_of(|| {
                 configure(&configuration);
-                // SAFETY: reads or writes nothing, or no more than sixteen rows of 64 bytes.
+                // SAFETY: accesses no memory, or at most sixteen rows of 64 bytes.
                 unsafe { asm!($instruction, in("rax") &mut [0u8; 1024], in("rcx") 64usize) };
             });
-            assert_eq!(end, $signal, concat!($instruction, " after ", stringify!($configuration)));
+            assert_eq!(signal, $signal, concat!($instruction, " after ", stringify!($configuration)));
         )*};
     }
     let shapes = |sums, left, right| configuration(&[sums, left, right]);
@@ -408,10 +409,10 @@ fn mistakes_are_faults() {
         bytes
     };
     let unknown = Some(libc::SIGILL);
-    // The processor's own answer to a bad configuration is another.
+    // A processor with AMX raises another signal for an invalid configuration.
     install();
     let invalid = Some(if is_emulating() { libc::SIGILL } else { libc::SIGSEGV });
-    ends! {
+    signals! {
         None, shapes((3, 8), (3, 20), (5, 8)), "tdpbusd tmm0, tmm1, tmm2";
         unknown, shapes((4, 8), (3, 20), (5, 8)), "tdpbusd tmm0, tmm1, tmm2";
         unknown, shapes((3, 8), (3, 24), (5, 8)), "tdpbusd tmm0, tmm1, tmm2";
@@ -423,7 +424,7 @@ fn mistakes_are_faults() {
         None, [0; 64], "nop";
         None, with(0, 1), "tdpbsud tmm0, tmm1, tmm2";
         unknown, with(0, 0), "tdpbsud tmm0, tmm1, tmm2";
-        // The assembler refuses to name a tile twice.
+        // The assembler rejects duplicate tiles.
         unknown, with(0, 1), ".byte 0xc4, 0xe2, 0x6b, 0x5e, 0xc0 /* tdpbssd tmm0, tmm0, tmm2 */";
         unknown, with(0, 1), ".byte 0xc4, 0xe2, 0x73, 0x5e, 0xc1 /* tdpbssd tmm0, tmm1, tmm1 */";
         unknown, with(0, 1), ".byte 0xc4, 0xe2, 0x7b, 0x5e, 0xc1 /* tdpbssd tmm0, tmm1, tmm0 */";

@@ -1,4 +1,4 @@
-//! The gated delta rule: a state that forgets, and learns what it does not know yet, step by step.
+//! The gated delta rule: a linear recurrence whose state decays and is corrected towards each value, step by step.
 //!
 //! S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024.
 
@@ -11,7 +11,7 @@ use umber_kernels_base::threads::parallel_for;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Bool, DType};
 
-/// Rows of a state that one task takes through all steps.
+/// Rows of a state per task, which runs all steps on them.
 const ROWS: usize = 16;
 
 /// The operands; batch axes are equal, and all but the mask are of one dtype.
@@ -23,32 +23,32 @@ pub struct GatedDelta<'a> {
     pub keys: View<'a>,
     /// `[..., steps, heads, values]`.
     pub values: View<'a>,
-    /// What is left of the state: `[..., steps, heads, features]`.
+    /// Decay factors of the state: `[..., steps, heads, features]`.
     pub decay: View<'a>,
-    /// How much is learnt: `[..., steps, heads]`.
+    /// Learning rates: `[..., steps, heads]`.
     pub rate: View<'a>,
-    /// What the state begins with: `[..., heads, values, features]`.
+    /// The initial state: `[..., heads, values, features]`.
     pub state: View<'a>,
-    /// Which steps are taken: bool, `[..., steps]`.
+    /// Steps with false are skipped: bool, `[..., steps]`.
     pub mask: View<'a>,
 }
 
-/// Each step makes the state `S` of a head `S' = g S + b (v - g S k) k^T` and answers `S' q`; a step that is not taken leaves the
-/// state and answers zeros.
+/// Each step updates the state `S` of a head to `S' = g S + b (v - g S k) k^T` and outputs `S' q`. A skipped step keeps the state
+/// and outputs zeros.
 ///
-/// `outputs`, shaped like the values, and `last`, shaped like the state, are dense.
+/// `outputs`, shaped like the values, and `final_state`, shaped like the state, are dense.
 ///
 /// # Panics
-/// If the dtype is not float32 or float64, or shapes and dtypes do not fit together.
-pub fn gated_delta(inputs: &GatedDelta, outputs: ViewMut, last: ViewMut) {
+/// If the dtype is not float32 or float64, or shapes and dtypes do not match.
+pub fn gated_delta(inputs: &GatedDelta, outputs: ViewMut, final_state: ViewMut) {
     match outputs.dtype() {
-        DType::Float32 => run::<f32>(inputs, &outputs, &last),
-        DType::Float64 => run::<f64>(inputs, &outputs, &last),
-        dtype => panic!("states of {dtype} are not of float32 or float64"),
+        DType::Float32 => run::<f32>(inputs, &outputs, &final_state),
+        DType::Float64 => run::<f64>(inputs, &outputs, &final_state),
+        dtype => panic!("the state must be float32 or float64, not {dtype}"),
     }
 }
 
-/// Where the elements of an operand are.
+/// The elements of an operand.
 #[derive(Clone, Copy)]
 struct Operand<'a, T> {
     start: Source<T>,
@@ -60,11 +60,11 @@ impl<'a, T: Copy> Operand<'a, T> {
         Operand { start: Source::of(view), strides: view.strides() }
     }
 
-    /// The operand at an index, of which there may be more than it has axes.
+    /// The operand at an index, which may have more entries than the operand has axes.
     #[inline(always)]
     fn at(&self, index: impl IntoIterator<Item = usize>) -> Source<T> {
-        let along = index.into_iter().zip(self.strides).map(|(at, &stride)| at as isize * stride);
-        self.start.shifted(along.sum::<isize>())
+        let offsets = index.into_iter().zip(self.strides).map(|(at, &stride)| at as isize * stride);
+        self.start.shifted(offsets.sum::<isize>())
     }
 
     /// Copy the elements along the last axis at an index of the others.
@@ -72,7 +72,7 @@ impl<'a, T: Copy> Operand<'a, T> {
     fn row(&self, index: impl IntoIterator<Item = usize>, to: &mut [T]) {
         let (from, stride) = (self.at(index), self.strides[self.strides.len() - 1]);
         for (i, to) in to.iter_mut().enumerate() {
-            // SAFETY: inside the operand.
+            // SAFETY: the index is inside the operand.
             *to = unsafe { *from.at(i as isize * stride) };
         }
     }
@@ -93,10 +93,10 @@ struct GatedDeltaTask<'a, W> {
     state: Operand<'a, W>,
     mask: Operand<'a, Bool>,
     outputs: Target<W>,
-    last: Target<W>,
+    final_state: Target<W>,
 }
 
-fn run<W: Compute>(inputs: &GatedDelta, outputs: &ViewMut, last: &ViewMut) {
+fn run<W: Compute>(inputs: &GatedDelta, outputs: &ViewMut, final_state: &ViewMut) {
     let GatedDelta { queries, keys, values, decay, rate, state, mask } = inputs;
     let &[ref batch @ .., steps, heads, values_length] = values.shape() else {
         panic!("values have three axes")
@@ -110,18 +110,21 @@ fn run<W: Compute>(inputs: &GatedDelta, outputs: &ViewMut, last: &ViewMut) {
         && state.shape() == with(&[heads, values_length, features])
         && mask.shape() == with(&[steps])
         && (heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads));
-    assert!(fits && mask.dtype() == DType::Bool, "operands fit together");
+    assert!(fits && mask.dtype() == DType::Bool, "shapes of the operands match, and the mask is bool");
     assert!(
         [queries, keys, values, decay, rate, state].iter().all(|view| view.dtype() == W::DTYPE),
         "operands have one dtype"
     );
-    assert!(outputs.shape() == values.shape() && outputs.layout().is_contiguous(), "dense answers");
-    assert!(last.shape() == state.shape() && last.layout().is_contiguous(), "a dense state");
+    assert!(outputs.shape() == values.shape() && outputs.layout().is_contiguous(), "dense outputs");
     assert!(
-        outputs.dtype() == W::DTYPE && last.dtype() == W::DTYPE,
+        final_state.shape() == state.shape() && final_state.layout().is_contiguous(),
+        "a dense final state"
+    );
+    assert!(
+        outputs.dtype() == W::DTYPE && final_state.dtype() == W::DTYPE,
         "results have the dtype of the operands"
     );
-    let whole = GatedDeltaTask::<W> {
+    let problem = GatedDeltaTask::<W> {
         batch,
         steps,
         heads,
@@ -136,80 +139,80 @@ fn run<W: Compute>(inputs: &GatedDelta, outputs: &ViewMut, last: &ViewMut) {
         state: Operand::of(state),
         mask: Operand::of(mask),
         outputs: Target::of(outputs),
-        last: Target::of(last),
+        final_state: Target::of(final_state),
     };
     let (states, blocks) = (batch.iter().product::<usize>() * heads, values_length.div_ceil(ROWS));
     parallel_for(states * blocks, |task| {
         let (index, block) = (task / blocks, task % blocks * ROWS);
         vectorised(
             #[inline(always)]
-            || whole.take(index, block..values_length.min(block + ROWS)),
+            || problem.run_rows(index, block..values_length.min(block + ROWS)),
         );
     });
 }
 
 impl<W: Compute> GatedDeltaTask<'_, W> {
-    /// Take some rows of a state through all steps.
+    /// Run all steps on some rows of a state.
     #[inline(always)]
-    fn take(&self, index: usize, rows: Range<usize>) {
+    fn run_rows(&self, index: usize, rows: Range<usize>) {
         let (sample, head) = (index / self.heads, index % self.heads);
         let (mut rest, mut at) = (sample, vec![0; self.batch.len()]);
         for (at, &length) in at.iter_mut().zip(self.batch).rev() {
             *at = rest % length;
             rest /= length;
         }
-        let place = |tail: [usize; 3]| at.iter().copied().chain(tail);
-        // Padded with zeros to whole vectors, which change no sum.
+        let index_of = |tail: [usize; 3]| at.iter().copied().chain(tail);
+        // Rows are padded with zeros to full vectors, which do not change sums.
         let width = self.features.next_multiple_of(LANES);
         let zero = W::default();
         let mut state = vec![zero; rows.len() * width];
         let mut operands = vec![zero; 3 * width];
         for (i, row) in rows.clone().enumerate() {
-            self.state.row(place([head, row, 0]), &mut state[i * width..][..self.features]);
+            self.state.row(index_of([head, row, 0]), &mut state[i * width..][..self.features]);
         }
         for step in 0..self.steps {
             let outputs = ((sample * self.steps + step) * self.heads + head) * self.values_length;
-            let answer = |row: usize, value: W| {
-                // SAFETY: a row of the dense answers that this task alone writes.
+            let write_output = |row: usize, value: W| {
+                // SAFETY: the element is inside the dense outputs, and only this task writes it.
                 unsafe { *self.outputs.at((outputs + row) as isize) = value };
             };
-            // SAFETY: inside the mask.
-            if unsafe { *self.mask.at(place([step, 0, 0])).at(0) }.0 == 0 {
-                rows.clone().for_each(|row| answer(row, zero));
+            // SAFETY: the index is inside the mask.
+            if unsafe { *self.mask.at(index_of([step, 0, 0])).at(0) }.0 == 0 {
+                rows.clone().for_each(|row| write_output(row, zero));
                 continue;
             }
             let (queries, others) = operands.split_at_mut(width);
             let (keys, decay) = others.split_at_mut(width);
-            self.queries.row(place([step, head / self.group, 0]), &mut queries[..self.features]);
-            self.keys.row(place([step, head / self.group, 0]), &mut keys[..self.features]);
-            self.decay.row(place([step, head, 0]), &mut decay[..self.features]);
-            // SAFETY: inside the rates.
-            let rate = unsafe { *self.rate.at(place([step, head, 0])).at(0) };
+            self.queries.row(index_of([step, head / self.group, 0]), &mut queries[..self.features]);
+            self.keys.row(index_of([step, head / self.group, 0]), &mut keys[..self.features]);
+            self.decay.row(index_of([step, head, 0]), &mut decay[..self.features]);
+            // SAFETY: the index is inside the rates.
+            let rate = unsafe { *self.rate.at(index_of([step, head, 0])).at(0) };
             for (i, row) in rows.clone().enumerate() {
                 let state = &mut state[i * width..][..width];
                 for (state, &decay) in state.iter_mut().zip(&*decay) {
                     *state = *state * decay;
                 }
-                // SAFETY: inside the values.
-                let value = unsafe { *self.values.at(place([step, head, row])).at(0) };
-                let learnt = (value - dot(state, keys)) * rate;
+                // SAFETY: the index is inside the values.
+                let value = unsafe { *self.values.at(index_of([step, head, row])).at(0) };
+                let correction = (value - dot(state, keys)) * rate;
                 for (state, &key) in state.iter_mut().zip(&*keys) {
-                    *state = *state + learnt * key;
+                    *state = *state + correction * key;
                 }
-                answer(row, dot(state, queries));
+                write_output(row, dot(state, queries));
             }
         }
         for (i, row) in rows.enumerate() {
-            let to = self.last.shifted(((index * self.values_length + row) * self.features) as isize);
+            let to = self.final_state.shifted(((index * self.values_length + row) * self.features) as isize);
             for (j, &value) in state[i * width..][..self.features].iter().enumerate() {
-                // SAFETY: a row of the dense state that this task alone writes.
+                // SAFETY: the element is inside the dense final state, and only this task writes it.
                 unsafe { *to.at(j as isize) = value };
             }
         }
     }
 }
 
-/// The sum of products of padded rows.
+/// The dot product of padded rows.
 #[inline(always)]
 fn dot<W: Compute>(a: &[W], b: &[W]) -> W {
     let mut sums = [W::default(); LANES];

@@ -1,4 +1,4 @@
-//! Attention and gated delta rules.
+//! Attention and the gated delta rule.
 
 pub mod attention;
 pub mod gated_delta;

@@ -1,12 +1,12 @@
-//! The host allocator: 64-byte aligned blocks that are kept for reuse, for arrays and for what kernels need while they run.
+//! The host allocator: 64-byte aligned blocks that are cached for reuse, for arrays and kernel scratch.
 //!
 //! Fresh pages cost more than most kernels (the system zeroes each on first touch), so freed blocks stay in a cache
-//! up to a limit. Small ones wait in a list for each size, so that tiny operations neither search nor allocate for
-//! them. Blocks of 2 MiB and more are mapped, aligned to huge pages, and ask for them. Smaller ones come from the global
-//! allocator: writing zeros over its memory, which has been touched before, costs less than the page faults of a mapping.
+//! up to a limit. Free small blocks are in one list per size, so that tiny operations neither search nor allocate.
+//! Blocks of 2 MiB and more are mapped with huge-page alignment and `MADV_HUGEPAGE`. Smaller ones come from the global
+//! allocator: zeroing its memory, which has been touched before, costs less than the page faults of a mapping.
 //!
-//! Invariant: every byte of a block is initialised. Fresh blocks are zero, and reused ones hold old contents. So a slice of
-//! plain-data elements over a block is valid before anything is stored in it.
+//! Invariant: every byte of a block is initialised. Fresh blocks are zero, and reused ones have old contents. So a slice of
+//! plain-data elements over a block is valid before any element is stored.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -23,10 +23,10 @@ pub const ALIGNMENT: usize = 64;
 pub const OP: &str = "malloc";
 
 const HUGE_PAGE: usize = 2 << 20;
-/// Blocks up to this size come in multiples of [`ALIGNMENT`].
+/// Blocks up to this size have capacities in multiples of [`ALIGNMENT`].
 const SMALL: usize = 4096;
 
-/// A block of memory: where and how large. Freed by [`free`], never by itself.
+/// A block of memory. It has no destructor: [`free`] it.
 #[derive(Debug)]
 pub struct Block {
     start: NonNull<u8>,
@@ -36,13 +36,13 @@ pub struct Block {
 }
 
 impl Block {
-    /// Where it begins: at a multiple of [`ALIGNMENT`].
+    /// The address, a multiple of [`ALIGNMENT`].
     pub fn start(&self) -> NonNull<u8> {
         self.start
     }
 }
 
-// SAFETY: a block is plain memory that any thread may use and free.
+// SAFETY: a block is plain memory that any thread may access and free.
 unsafe impl Send for Block {}
 // SAFETY: plain memory, which shared references do not modify.
 unsafe impl Sync for Block {}
@@ -64,7 +64,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock()
 }
 
-/// Bytes of physical memory, or 16 GiB where the system does not say.
+/// Bytes of physical memory, or 16 GiB if the system does not report it.
 pub fn physical_memory() -> usize {
     static SIZE: OnceLock<usize> = OnceLock::new();
     *SIZE.get_or_init(|| {
@@ -99,11 +99,11 @@ impl State {
         let mut block = if capacity <= SMALL {
             self.small[capacity / ALIGNMENT].pop()?
         } else {
-            let most = capacity.saturating_add(capacity / 8);
-            let (&found, blocks) = self.large.range_mut(capacity..=most).next()?;
+            let max_capacity = capacity.saturating_add(capacity / 8);
+            let (&key, blocks) = self.large.range_mut(capacity..=max_capacity).next()?;
             let block = blocks.pop()?;
             if blocks.is_empty() {
-                self.large.remove(&found);
+                self.large.remove(&key);
             }
             block
         };
@@ -129,7 +129,7 @@ impl State {
         }
     }
 
-    /// The largest cached block.
+    /// Remove the largest block from the cache.
     fn evict_largest(&mut self) -> Option<Block> {
         let block = if let Some(mut largest) = self.large.last_entry() {
             let block = largest.get_mut().pop();
@@ -144,7 +144,7 @@ impl State {
         Some(block)
     }
 
-    /// Take blocks out of the cache until at most `limit` bytes are kept; the largest go first.
+    /// Remove blocks from the cache, the largest first, until it holds at most `limit` bytes.
     fn shrink(&mut self, limit: usize) -> Vec<Block> {
         let mut released = Vec::new();
         while self.cached > limit {
@@ -155,7 +155,7 @@ impl State {
     }
 }
 
-/// Round a request to the sizes that blocks come in.
+/// Round a request up to the capacity of a block.
 fn capacity_of(bytes: usize) -> Result<usize> {
     let unit = match bytes {
         0..=SMALL => ALIGNMENT,
@@ -168,7 +168,7 @@ fn capacity_of(bytes: usize) -> Result<usize> {
     Ok(capacity)
 }
 
-/// The layout of a block that the global allocator gives.
+/// The layout of a block from the global allocator.
 fn layout_of(capacity: usize) -> Option<Layout> {
     Layout::from_size_align(capacity, ALIGNMENT).ok()
 }
@@ -176,7 +176,7 @@ fn layout_of(capacity: usize) -> Option<Layout> {
 /// A block of at least `bytes` bytes, zero or with the contents of an earlier use.
 ///
 /// # Errors
-/// If that is beyond the memory limit, or more than the system gives.
+/// If the request exceeds the memory limit, or the system refuses it.
 pub fn allocate(bytes: usize) -> Result<Block> {
     let capacity = capacity_of(bytes)?;
     let released = {
@@ -188,26 +188,26 @@ pub fn allocate(bytes: usize) -> Result<Block> {
         if let Some(block) = state.reuse(capacity) {
             return Ok(state.count(block, capacity));
         }
-        let room = limit.saturating_sub(state.active + capacity);
-        state.shrink(room)
+        let available = limit.saturating_sub(state.active + capacity);
+        state.shrink(available)
     };
     released.into_iter().for_each(release);
     let block = fresh(capacity, bytes)?;
     Ok(state().count(block, capacity))
 }
 
-/// A block as [`allocate`] gives it, to be freed in the same way, for what a kernel needs while it runs: no memory in use by
-/// arrays, which the limit is for.
+/// Scratch for a running kernel: like [`allocate`], and freed in the same way, but not counted as memory in use, nor subject to
+/// the limit.
 ///
 /// # Errors
-/// If it is more than the system gives.
+/// If the system refuses it.
 pub fn allocate_scratch(bytes: usize) -> Result<Block> {
     let capacity = capacity_of(bytes)?;
     let cached = state().reuse(capacity);
     cached.map_or_else(|| fresh(capacity, bytes), Ok)
 }
 
-/// The error of so many bytes that the system does not give.
+/// The error of an allocation that the system refuses.
 pub fn refused(bytes: usize) -> Error {
     error!(Memory(OP), "out of memory: the system refused {}", byte_size(bytes))
 }
@@ -229,10 +229,10 @@ fn byte_size(bytes: usize) -> String {
     format!("{:.1} {}", bytes as f64 / 1024f64.powi(power as i32), UNITS[power - 1])
 }
 
-/// A block from the system, for so many bytes.
+/// A block from the system for a request of `bytes` bytes.
 fn fresh(capacity: usize, bytes: usize) -> Result<Block> {
     let start = system_allocate(capacity).or_else(|| {
-        // The cached blocks may be holding the memory that is needed.
+        // The cached blocks may occupy the memory that is needed.
         clear_cache();
         system_allocate(capacity)
     });
@@ -247,21 +247,21 @@ fn system_allocate(capacity: usize) -> Option<NonNull<u8>> {
         // SAFETY: the layout has a size above zero.
         return NonNull::new(unsafe { alloc_zeroed(layout_of(capacity)?) });
     }
-    // Map more than is needed and unmap what lies before and behind the aligned part.
-    let all = map(capacity.checked_add(HUGE_PAGE)?)?.as_ptr();
-    let before = all.align_offset(HUGE_PAGE);
-    // SAFETY: all parts lie inside of the mapping, of which nobody has a pointer yet, and begin and end at pages.
+    // Map more than needed and unmap what is before and after the aligned range.
+    let mapping = map(capacity.checked_add(HUGE_PAGE)?)?.as_ptr();
+    let head = mapping.align_offset(HUGE_PAGE);
+    // SAFETY: all ranges are inside the new mapping, to which there is no other pointer, and start and end at pages.
     // Advice may fail without harm.
     unsafe {
-        let start = all.add(before);
-        unmap(all, before);
-        unmap(start.add(capacity), HUGE_PAGE - before);
+        let start = mapping.add(head);
+        unmap(mapping, head);
+        unmap(start.add(capacity), HUGE_PAGE - head);
         libc::madvise(start.cast(), capacity, libc::MADV_HUGEPAGE);
         NonNull::new(start)
     }
 }
 
-/// Map zeroed pages of the process's own.
+/// Map private zeroed pages.
 fn map(bytes: usize) -> Option<NonNull<u8>> {
     // SAFETY: a new anonymous mapping touches no memory that is in use.
     let start = unsafe {
@@ -280,7 +280,7 @@ fn map(bytes: usize) -> Option<NonNull<u8>> {
 /// Unmap pages.
 ///
 /// # Safety
-/// They are part of a mapping made by [`map`], and nobody uses them any more.
+/// They are part of a mapping made by [`map`], and are no longer accessed.
 unsafe fn unmap(start: *mut u8, bytes: usize) {
     if bytes > 0 {
         // SAFETY: an unused mapping by this function's contract. It fails only if the system is out of mappings, which leaks
@@ -289,7 +289,7 @@ unsafe fn unmap(start: *mut u8, bytes: usize) {
     }
 }
 
-/// Give a block back: to the cache, or to the system when the cache is full.
+/// Free a block: to the cache, or to the system if the cache is full.
 pub fn free(block: Block) {
     let released = {
         let mut state = state();
@@ -304,10 +304,10 @@ pub fn free(block: Block) {
 fn release(block: Block) {
     let start = block.start.as_ptr();
     if block.capacity >= HUGE_PAGE {
-        // SAFETY: mapped by `system_allocate`, and owned by nobody else.
+        // SAFETY: mapped by `system_allocate`; this function owns the block.
         unsafe { unmap(start, block.capacity) };
     } else if let Some(layout) = layout_of(block.capacity) {
-        // SAFETY: allocated by `system_allocate` with the same layout, and owned by nobody else.
+        // SAFETY: allocated by `system_allocate` with the same layout; this function owns the block.
         unsafe { dealloc(start, layout) };
     }
 }
@@ -328,12 +328,12 @@ pub fn reset_peak_memory() {
     state.peak = state.active;
 }
 
-/// Bytes kept for reuse.
+/// Bytes in the cache.
 pub fn get_cache_memory() -> usize {
     state().cached
 }
 
-/// The most bytes that arrays may use; an allocation beyond it is an error.
+/// The maximum of bytes in use by arrays; an allocation beyond it is an error.
 pub fn get_memory_limit() -> usize {
     state().memory_limit()
 }
@@ -346,7 +346,7 @@ pub fn set_memory_limit(limit: usize) -> usize {
     before
 }
 
-/// Set how many bytes may be kept for reuse; returns the previous limit.
+/// Set the maximum of bytes in the cache; returns the previous one.
 pub fn set_cache_limit(limit: usize) -> usize {
     let (before, released) = {
         let mut state = state();
@@ -383,13 +383,13 @@ mod tests {
     fn fresh_blocks_are_zero() {
         for bytes in [64, 5000, 128 << 10, HUGE_PAGE - 1, HUGE_PAGE, 3 << 20] {
             let capacity = capacity_of(bytes).expect("small");
-            // What the system gives is often what it was given back last.
+            // The system often returns the memory that was freed last.
             let dirty = fresh(capacity, bytes).expect("there is memory");
-            // SAFETY: the block is this test's, and as long.
+            // SAFETY: the block belongs to this test and has `capacity` bytes.
             unsafe { std::ptr::write_bytes(dirty.start.as_ptr(), 0xff, capacity) };
             release(dirty);
             let block = fresh(capacity, bytes).expect("there is memory");
-            // SAFETY: the block is this test's, and as long.
+            // SAFETY: the block belongs to this test and has `capacity` bytes.
             let all = unsafe { std::slice::from_raw_parts(block.start.as_ptr(), capacity) };
             assert!(all.iter().all(|&byte| byte == 0));
             release(block);

@@ -6,24 +6,24 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use crate::isa;
 
-/// Rows of a tile, and 32-bit columns.
+/// Rows of a tile, and its 32-bit columns.
 pub const SIDE: usize = 16;
-/// Bytes of a row of the largest tile.
+/// Bytes per row of the largest tile.
 pub const ROW: usize = 64;
 
 /// Element type of tile products; the value is the CPUID feature bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TileType {
-    /// Pairs of bfloat16, whose sums are float32.
+    /// Pairs of bfloat16, accumulated in float32.
     Bf16 = 1 << 22,
-    /// Fours of bytes, whose sums are 32-bit integers.
+    /// Groups of four bytes, accumulated in int32.
     Int8 = 1 << 25,
 }
 
 /// The CPUID feature bit of AMX tiles.
 pub const AMX_TILE: u32 = 1 << 24;
 
-/// Does this processor multiply tiles of this element type, and may this process use them?
+/// True if this processor multiplies tiles of this element type and this process may use them.
 ///
 /// Requests permission from the kernel once per process; threads and forked children inherit it.
 pub fn is_supported(terms: TileType) -> bool {
@@ -47,10 +47,10 @@ fn detect() -> u32 {
         return 0;
     }
     let features = __cpuid_count(7, 0).edx;
-    // SAFETY: the system has enabled the instruction, or the feature would not be reported.
+    // SAFETY: `xsave` is reported only if the operating system has enabled `xgetbv`.
     let states = unsafe { enabled_states() };
-    let is_there = features & AMX_TILE != 0 && states & STATES == STATES && is_permitted();
-    if is_there { features & (TileType::Bf16 as u32 | TileType::Int8 as u32) } else { 0 }
+    let is_available = features & AMX_TILE != 0 && states & STATES == STATES && is_permitted();
+    if is_available { features & (TileType::Bf16 as u32 | TileType::Int8 as u32) } else { 0 }
 }
 
 #[target_feature(enable = "xsave")]
@@ -95,14 +95,17 @@ impl Tiles {
     ///
     /// The processor must support AMX.
     pub fn configure(depth: usize) -> Tiles {
-        assert!(depth <= ROW && depth.is_multiple_of(4) && depth > 0, "a row of a tile holds them");
+        assert!(
+            depth <= ROW && depth.is_multiple_of(4) && depth > 0,
+            "a tile row has at most 64 bytes, a multiple of four"
+        );
         let (mut row_bytes, mut rows) = ([0; 16], [0; 16]);
         row_bytes[..8].fill(ROW as u16);
         rows[..8].fill(SIDE as u8);
         row_bytes[4..6].fill(depth as u16);
         rows[6..8].fill((depth / 4) as u8);
         let configuration = Configuration { palette: 1, start_row: 0, reserved: [0; 14], row_bytes, rows };
-        // SAFETY: reads 64 bytes; compiled code keeps nothing in tiles.
+        // SAFETY: reads 64 bytes; compiled code does not use tile registers.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const configuration, options(nostack, readonly)) };
         Tiles { thread: std::marker::PhantomData }
     }
@@ -110,7 +113,7 @@ impl Tiles {
 
 impl Drop for Tiles {
     fn drop(&mut self) {
-        // SAFETY: compiled code keeps nothing in tiles.
+        // SAFETY: compiled code does not use tile registers.
         unsafe { asm!("tilerelease", options(nomem, nostack)) };
     }
 }

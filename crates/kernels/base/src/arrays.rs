@@ -1,20 +1,20 @@
-//! Arrays made element by element, in a plain loop.
+//! Arrays built element by element, in a plain loop.
 //!
-//! `std::array::from_fn` and `map` are five functions for each use, and in kernels, which are made for many types, a seventh of
-//! all that is compiled.
+//! `std::array::from_fn` and `map` expand to five functions per use, which adds up to a seventh of all compiled code in kernels
+//! with many instances.
 
 use std::mem::MaybeUninit;
 
-/// The array of what `make` says of each place.
+/// The array of `f(i)` for every index `i`.
 #[inline(always)]
-pub fn array_of<T: Copy, const N: usize>(make: impl Fn(usize) -> T) -> [T; N] {
+pub fn array_of<T: Copy, const N: usize>(f: impl Fn(usize) -> T) -> [T; N] {
     let mut array = [const { MaybeUninit::<T>::uninit() }; N];
-    let mut place = 0;
-    while place < N {
-        array[place].write(make(place));
-        place += 1;
+    let mut i = 0;
+    while i < N {
+        array[i].write(f(i));
+        i += 1;
     }
-    // SAFETY: the loop wrote every element; an array of them has the layout of one of `MaybeUninit`.
+    // SAFETY: the loop initialised every element, and `[MaybeUninit<T>; N]` has the layout of `[T; N]`.
     unsafe { std::mem::transmute_copy(&array) }
 }
 
@@ -23,8 +23,8 @@ mod tests {
     use super::array_of;
 
     #[test]
-    fn every_place_is_made() {
-        assert_eq!(array_of::<usize, 5>(|place| place * place), [0, 1, 4, 9, 16]);
+    fn every_element_is_computed() {
+        assert_eq!(array_of::<usize, 5>(|i| i * i), [0, 1, 4, 9, 16]);
         assert_eq!(array_of::<u8, 0>(|_| 1), []);
     }
 }

@@ -1,6 +1,6 @@
 //! Dispatch by element size: kernels that only copy elements are instantiated per size, not per dtype.
 
-/// Run `$body` with `$T` a plain type of `$size` bytes, aligned no more strictly than elements of that size are.
+/// Evaluate `$body` with `$T` a plain type of `$size` bytes, with at most the alignment of any element of that size.
 #[macro_export]
 macro_rules! dispatch_by_width {
     ($size:expr, $T:ident => $body:expr) => {
@@ -18,7 +18,7 @@ macro_rules! dispatch_by_width {
                 $body
             }
             8 => {
-                // Two 32-bit halves: a complex64 has the alignment of its parts.
+                // Two 32-bit words: a complex64 has the alignment of its components.
                 type $T = [u32; 2];
                 $body
             }

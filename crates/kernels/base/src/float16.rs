@@ -1,24 +1,24 @@
-//! 16-bit floats to and from float32 without branches, so that loops over them vectorise.
+//! Branch-free conversions between float16, bfloat16 and float32, so that loops over them vectorise.
 
 use umber_types::{bf16, f16};
 
-/// The float32 equal to a binary16.
+/// The float32 equal to a float16.
 #[inline(always)]
 pub fn f16_to_f32(value: f16) -> f32 {
     let half = value.to_bits() as u32;
     let magnitude = (half & 0x7fff) << 13;
-    // Read as float32 the exponent is 112 too low; multiplying also normalises subnormals.
+    // Reinterpreted as float32, the exponent is 112 too low; the multiplication also normalises subnormals.
     let scaled = (f32::from_bits(magnitude) * f32::from_bits((127 + 112) << 23)).to_bits();
     let special = if magnitude >= 31 << 23 { 255 << 23 } else { 0 };
     f32::from_bits(scaled | special | (half & 0x8000) << 16)
 }
 
-/// The binary16 nearest to a float32, ties to even.
+/// The float16 nearest to a float32, ties to even.
 #[inline(always)]
 pub fn f32_to_f16(value: f32) -> f16 {
     let bits = value.to_bits();
     let magnitude = bits & 0x7fff_ffff;
-    // Subnormal results: adding 0.5 puts the last bit of the result at the last bit of the sum, rounded.
+    // Subnormal results: adding 0.5 aligns the last bit of the result with the last bit of the sum, which is rounded.
     let small = (f32::from_bits(magnitude) + 0.5).to_bits().wrapping_sub(0.5f32.to_bits());
     let odd = magnitude >> 13 & 1;
     let normal = magnitude.wrapping_add(0xfff + odd).wrapping_sub(112 << 23) >> 13;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_half_goes_there_and_back() {
+    fn every_value_survives_a_round_trip() {
         for bits in 0..=u16::MAX {
             let (a, b) = (f16::from_bits(bits), bf16::from_bits(bits));
             assert_eq!(f32_to_f16(f16_to_f32(a)).is_nan(), a.is_nan());
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn rounding_agrees_with_the_definition() {
-        // Steps of a prime walk through every exponent and many roundings.
+        // A prime step visits every exponent and many rounding cases.
         for bits in (0..=u32::MAX).step_by(9973) {
             let value = f32::from_bits(bits);
             if !value.is_nan() {

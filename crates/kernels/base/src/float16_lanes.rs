@@ -1,4 +1,4 @@
-//! 16-bit floats read as vectors of float32.
+//! float16 and bfloat16 loaded as vectors of float32.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::*;
@@ -20,9 +20,9 @@ macro_rules! sources {
             unsafe fn load<V: Lanes<f32>>(from: *const $ty) -> V {
                 #[cfg(target_arch = "x86_64")]
                 match V::COUNT {
-                    // SAFETY: the caller's; vectors of this length are used only where the processor has them.
+                    // SAFETY: the elements are readable by the caller's contract; sixteen lanes are used only with AVX-512.
                     16 => return unsafe { std::mem::transmute_copy(&$widen16(_mm256_loadu_si256(from.cast()))) },
-                    // SAFETY: as above.
+                    // SAFETY: as above; eight lanes are used only with AVX2 and F16C.
                     8 => return unsafe { std::mem::transmute_copy(&$widen8(_mm_loadu_si128(from.cast()))) },
                     _ => {}
                 }
@@ -31,7 +31,7 @@ macro_rules! sources {
                     // SAFETY: guaranteed by the caller of this function.
                     *lane = $widen(unsafe { from.add(i).read() });
                 }
-                // SAFETY: no vector of float32 is longer.
+                // SAFETY: the array has the elements of the longest vector of float32.
                 unsafe { V::load(lanes.as_ptr()) }
             }
         }

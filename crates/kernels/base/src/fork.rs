@@ -36,36 +36,36 @@ pub enum InChild {
     Renew,
 }
 
-/// A mutex of the whole process that a forked child can always take. A panic under it leaves it usable.
+/// A process-wide mutex that a forked child can always lock. A panic under it does not poison it.
 pub struct ForkMutex<T: 'static> {
     mutex: UnsafeCell<Mutex<T>>,
     held: UnsafeCell<Option<MutexGuard<'static, T>>>,
     fresh: fn() -> T,
     level: Level,
     in_child: InChild,
-    is_listed: AtomicBool,
+    is_registered: AtomicBool,
 }
 
-// SAFETY: the data is reached through the mutex; `held` and replacing the mutex keep to the module's invariant.
+// SAFETY: the data is accessed through the mutex; `held` is accessed and the mutex replaced only under the module's invariant.
 unsafe impl<T: Send> Sync for ForkMutex<T> {}
 
-/// Steps under way.
-static STEPS: AtomicUsize = AtomicUsize::new(0);
-/// Is a thread about to fork?
+/// Number of live [`NoForkGuard`]s.
+static GUARDS: AtomicUsize = AtomicUsize::new(0);
+/// True while a thread waits to fork.
 static IS_FORKING: AtomicBool = AtomicBool::new(false);
 
-/// A step of work that a fork should not cut in two; ends when it is dropped.
-#[must_use = "a step lasts as long as this value"]
+/// Delays forks while it is alive, so that a step of work is not interrupted.
+#[must_use = "the guard delays forks only while it is alive"]
 pub struct NoForkGuard {
     generation: u8,
 }
 
 impl NoForkGuard {
-    /// Begin a step; where a thread is about to fork, after that.
+    /// Create a guard; waits while another thread is forking.
     #[inline]
     pub fn begin() -> NoForkGuard {
-        // SeqCst: either the step sees that a thread forks, or the fork sees the step.
-        STEPS.fetch_add(1, Ordering::SeqCst);
+        // SeqCst: either this guard sees that a thread is forking, or the fork sees the guard.
+        GUARDS.fetch_add(1, Ordering::SeqCst);
         if IS_FORKING.load(Ordering::SeqCst) {
             NoForkGuard::wait();
         }
@@ -74,45 +74,45 @@ impl NoForkGuard {
 
     #[cold]
     fn wait() {
-        STEPS.fetch_sub(1, Ordering::SeqCst);
+        GUARDS.fetch_sub(1, Ordering::SeqCst);
         let deadline = Instant::now() + TIMEOUT;
         while IS_FORKING.load(Ordering::SeqCst) && Instant::now() < deadline {
             std::thread::sleep(Duration::from_micros(50));
         }
-        STEPS.fetch_add(1, Ordering::SeqCst);
+        GUARDS.fetch_add(1, Ordering::SeqCst);
     }
 }
 
 impl Drop for NoForkGuard {
     fn drop(&mut self) {
-        // A child counts anew.
+        // The count of a child starts at zero.
         if self.generation == generation() {
-            STEPS.fetch_sub(1, Ordering::SeqCst);
+            GUARDS.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }
 
-/// A lock of any data.
+/// A [`ForkMutex`] of any type.
 trait Lock: Sync {
     fn level(&self) -> Level;
     /// Acquire the lock unless another thread holds it.
     fn try_hold(&'static self) -> bool;
     /// Release the lock that `try_hold` acquired.
     fn release(&'static self);
-    /// After a fork, in the child. Was it held?
+    /// Called in the child after a fork; `was_held` tells whether the forking thread holds the lock.
     fn continue_in_child(&'static self, was_held: bool);
 }
 
 const MAX_LOCKS: usize = 64;
-static LIST: [OnceLock<&'static dyn Lock>; MAX_LOCKS] = [const { OnceLock::new() }; MAX_LOCKS];
+static LOCKS: [OnceLock<&'static dyn Lock>; MAX_LOCKS] = [const { OnceLock::new() }; MAX_LOCKS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
-/// Number of this process in its line of forks, from 1 and around.
+/// Fork generation of this process: 1 to 127, wrapping.
 static GENERATION: AtomicU8 = AtomicU8::new(1);
 
 thread_local! {
-    /// The locks that this thread holds because it is forking.
+    /// The locks that this thread holds during a fork.
     static HELD_LOCKS: RefCell<Vec<&'static dyn Lock>> = const { RefCell::new(Vec::new()) };
-    /// A fork inside a fork's own handlers finds everything held.
+    /// Nesting depth of forks; a fork inside another fork's handlers finds all locks held.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -125,22 +125,22 @@ impl<T: Send + 'static> ForkMutex<T> {
             fresh,
             level,
             in_child,
-            is_listed: AtomicBool::new(false),
+            is_registered: AtomicBool::new(false),
         }
     }
 
-    /// Take the lock.
+    /// Acquire the lock.
     pub fn lock(&'static self) -> MutexGuard<'static, T> {
-        if !self.is_listed.load(Ordering::Acquire) {
-            self.list();
+        if !self.is_registered.load(Ordering::Acquire) {
+            self.register();
         }
         self.mutex().lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Acquire the lock unless another thread holds it.
     pub fn try_lock(&'static self) -> Option<MutexGuard<'static, T>> {
-        if !self.is_listed.load(Ordering::Acquire) {
-            self.list();
+        if !self.is_registered.load(Ordering::Acquire) {
+            self.register();
         }
         match self.mutex().try_lock() {
             Ok(guard) => Some(guard),
@@ -150,18 +150,18 @@ impl<T: Send + 'static> ForkMutex<T> {
     }
 
     fn mutex(&'static self) -> &'static Mutex<T> {
-        // SAFETY: it is replaced only in a child that has no other thread (module invariant).
+        // SAFETY: the mutex is replaced only in a child without other threads (module invariant).
         unsafe { &*self.mutex.get() }
     }
 
     #[cold]
-    fn list(&'static self) {
+    fn register(&'static self) {
         register_handlers();
-        if self.is_listed.swap(true, Ordering::AcqRel) {
+        if self.is_registered.swap(true, Ordering::AcqRel) {
             return;
         }
-        let place = COUNT.fetch_add(1, Ordering::AcqRel);
-        if let Some(entry) = LIST.get(place) {
+        let index = COUNT.fetch_add(1, Ordering::AcqRel);
+        if let Some(entry) = LOCKS.get(index) {
             let _ = entry.set(self);
         }
     }
@@ -174,13 +174,13 @@ impl<T: Send + 'static> Lock for ForkMutex<T> {
 
     fn try_hold(&'static self) -> bool {
         let Some(guard) = self.try_lock() else { return false };
-        // SAFETY: this thread has the lock.
+        // SAFETY: this thread holds the lock.
         unsafe { *self.held.get() = Some(guard) };
         true
     }
 
     fn release(&'static self) {
-        // SAFETY: this thread has the lock.
+        // SAFETY: this thread holds the lock.
         drop(unsafe { (*self.held.get()).take() });
     }
 
@@ -189,7 +189,7 @@ impl<T: Send + 'static> Lock for ForkMutex<T> {
             self.release();
         }
         if !was_held || self.in_child == InChild::Renew {
-            // SAFETY: no other thread is left that could have a reference into the old, which is leaked.
+            // SAFETY: no other thread is left that could hold a reference to the old mutex, which is leaked.
             unsafe { self.mutex.get().write(Mutex::new((self.fresh)())) };
         }
     }
@@ -205,37 +205,37 @@ pub fn generation() -> u8 {
 fn register_handlers() {
     static AT_FORK: OnceLock<()> = OnceLock::new();
     AT_FORK.get_or_init(|| {
-        // SAFETY: the handlers take locks and let go of them; in the child they allocate nothing that is not a lock's
-        // own data, which the C library allows after its own handlers.
-        unsafe { libc::pthread_atfork(Some(before), Some(in_parent), Some(in_child)) };
+        // SAFETY: the handlers acquire and release locks; in the child they allocate only the data of the locks, which the
+        // C library allows after its own handlers.
+        unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) };
     });
 }
 
-fn listed() -> impl Iterator<Item = &'static dyn Lock> {
-    LIST.iter().filter_map(|entry| entry.get().copied())
+fn registered_locks() -> impl Iterator<Item = &'static dyn Lock> {
+    LOCKS.iter().filter_map(|entry| entry.get().copied())
 }
 
-extern "C" fn before() {
+extern "C" fn prepare() {
     if DEPTH.replace(DEPTH.get() + 1) > 0 {
         return;
     }
-    let mut locks: Vec<&'static dyn Lock> = listed().collect();
+    let mut locks: Vec<&'static dyn Lock> = registered_locks().collect();
     locks.sort_by_key(|lock| lock.level());
     let deadline = Instant::now() + TIMEOUT;
     IS_FORKING.store(true, Ordering::SeqCst);
-    while STEPS.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
+    while GUARDS.load(Ordering::SeqCst) > 0 && Instant::now() < deadline {
         std::thread::sleep(Duration::from_micros(20));
     }
     // Guards and locks have separate timeouts.
     let deadline = Instant::now() + TIMEOUT;
     let mut held = Vec::with_capacity(locks.len());
     for lock in locks {
-        let mut has = lock.try_hold();
-        while !has && Instant::now() < deadline {
+        let mut acquired = lock.try_hold();
+        while !acquired && Instant::now() < deadline {
             std::thread::sleep(Duration::from_micros(20));
-            has = lock.try_hold();
+            acquired = lock.try_hold();
         }
-        if has {
+        if acquired {
             held.push(lock);
         }
     }
@@ -254,13 +254,13 @@ extern "C" fn in_parent() {
 
 extern "C" fn in_child() {
     DEPTH.set(0);
-    STEPS.store(0, Ordering::SeqCst);
+    GUARDS.store(0, Ordering::SeqCst);
     IS_FORKING.store(false, Ordering::SeqCst);
     let held = HELD_LOCKS.take();
     let next = generation() % 127 + 1;
     GENERATION.store(next, Ordering::Relaxed);
     let address = |lock: &'static dyn Lock| std::ptr::from_ref(lock).cast::<()>();
-    for lock in listed() {
+    for lock in registered_locks() {
         lock.continue_in_child(held.iter().any(|other| address(*other) == address(lock)));
     }
 }
@@ -273,21 +273,21 @@ mod tests {
     static RENEWED: ForkMutex<u64> = ForkMutex::new(|| 7, 0, Level::Planning, InChild::Renew);
 
     #[test]
-    fn a_child_can_take_locks_that_other_threads_are_taking() {
-        /// Stops the threads whatever happens: a scope waits for them.
-        struct Stopped<'a>(&'a AtomicBool);
-        impl Drop for Stopped<'_> {
+    fn a_child_can_acquire_locks_that_other_threads_use() {
+        /// Stops the threads on drop, even after a panic, since the scope joins them.
+        struct StopOnDrop<'a>(&'a AtomicBool);
+        impl Drop for StopOnDrop<'_> {
             fn drop(&mut self) {
                 self.0.store(true, Ordering::Relaxed);
             }
         }
 
         let stop = AtomicBool::new(false);
-        // A lock that was never taken is as it was made.
+        // A lock that was never acquired is not registered.
         *COUNTER.lock() += 1;
         *RENEWED.lock() = 1;
         std::thread::scope(|scope| {
-            let _stopped = Stopped(&stop);
+            let _stop_on_drop = StopOnDrop(&stop);
             for _ in 0..2 {
                 scope.spawn(|| {
                     while !stop.load(Ordering::Relaxed) {
@@ -298,17 +298,17 @@ mod tests {
                 });
             }
             for _ in 0..50 {
-                // SAFETY: the child takes two locks and leaves without running anything of the parent's.
+                // SAFETY: the child acquires two locks and exits without running any of the parent's code.
                 let child = unsafe { libc::fork() };
                 assert!(child >= 0);
                 if child == 0 {
                     drop(COUNTER.lock());
                     let code = i32::from(*RENEWED.lock() != 7);
-                    // SAFETY: ends the child.
+                    // SAFETY: exits the child.
                     unsafe { libc::_exit(code) };
                 }
                 let mut status = 0;
-                // SAFETY: waits for the child that was just made.
+                // SAFETY: waits for the child forked above.
                 unsafe { libc::waitpid(child, &raw mut status, 0) };
                 assert_eq!(status, 0);
             }

@@ -1,4 +1,4 @@
-//! Index arrays: read from any integer dtype, checked, and turned into offsets.
+//! Index arrays: read from any integer dtype, checked, and converted to offsets.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ pub const BATCH: usize = 256;
 /// the rest of a long slice.
 pub const PREFETCH_BYTES: usize = 64 * LINE;
 
-/// Tuples of indices into some axes of an operand: one array an axis, all of one shape.
+/// Tuples of indices into some axes of an operand: one index array per axis, all of one shape.
 pub struct Indices<'a> {
     columns: SmallVec<[Column<'a>; 4]>,
     count: usize,
@@ -32,16 +32,16 @@ struct Column<'a> {
     axis: usize,
     /// Length of the axis.
     length: usize,
-    /// Number of indices, from zero, at which a slice still fits.
+    /// Number of valid start indices: those at which a slice fits.
     starts: usize,
-    /// Distance between neighbours of the operand along the axis.
+    /// Stride of the operand along the axis.
     stride: isize,
 }
 
 /// An integer as an index.
 trait Index: Element {
     fn widen(self) -> i64;
-    /// The value as it is, for messages.
+    /// The exact value, for error messages.
     fn exact(self) -> i128 {
         i128::from(self.widen())
     }
@@ -62,7 +62,7 @@ indices!(u8 u16 u32 i8 i16 i32 i64);
 impl Index for u64 {
     #[inline(always)]
     fn widen(self) -> i64 {
-        // Nothing is longer than i64::MAX, so this stays out of range.
+        // No axis is longer than i64::MAX, so larger values remain out of bounds.
         self.min(i64::MAX as u64) as i64
     }
     fn exact(self) -> i128 {
@@ -71,7 +71,7 @@ impl Index for u64 {
 }
 
 impl<'a> Indices<'a> {
-    /// Indices along `axes` of an operand of this shape and strides, where slices of `slice_sizes` are meant.
+    /// Indices along `axes` of an operand of this shape and strides, each the start of a slice of `slice_sizes`.
     pub fn new(
         shape: &[usize],
         strides: &[isize],
@@ -100,18 +100,18 @@ impl<'a> Indices<'a> {
         self.count
     }
 
-    /// Offsets in the operand of the tuples in `range`, into the first elements of `offsets`; in batches at most.
+    /// Write the operand offsets of the tuples in `range`, at most a batch, to the first elements of `offsets`.
     pub fn offsets(&self, range: Range<usize>, offsets: &mut [isize; BATCH]) -> Result<()> {
         let offsets = &mut offsets[..range.len()];
         let Some((first, others)) = self.columns.split_first() else {
             offsets.fill(0);
             return Ok(());
         };
-        first.offsets(range.clone(), offsets, OffsetMode::Forgotten)?;
-        others.iter().try_for_each(|column| column.offsets(range.clone(), offsets, OffsetMode::Kept))
+        first.offsets(range.clone(), offsets, OffsetMode::Replace)?;
+        others.iter().try_for_each(|column| column.offsets(range.clone(), offsets, OffsetMode::Add))
     }
 
-    /// Are all indices inside? The error is that of the first that is not.
+    /// Check that all indices are in bounds. The error names the first one that is not.
     pub fn check(&self) -> Result<()> {
         let failures = FirstError::default();
         parallel_ranges(self.count, 1 << 14, |range| {
@@ -126,24 +126,24 @@ impl<'a> Indices<'a> {
         failures.first()
     }
 
-    /// Lowest and highest offset that indices inside the operand can have.
+    /// Minimum and maximum offset of indices in bounds.
     pub fn extent(&self) -> (isize, isize) {
         let mut extent = (0, 0);
         for column in &self.columns {
-            let reach = (column.starts as isize - 1).max(0) * column.stride;
-            if reach < 0 { extent.0 += reach } else { extent.1 += reach }
+            let span = (column.starts as isize - 1).max(0) * column.stride;
+            if span < 0 { extent.0 += span } else { extent.1 += span }
         }
         extent
     }
 }
 
-/// Existing offsets are replaced or added to.
+/// What happens to existing offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OffsetMode {
-    /// Replaced.
-    Forgotten,
-    /// Added to.
-    Kept,
+    /// They are replaced.
+    Replace,
+    /// The new ones are added to them.
+    Add,
 }
 
 impl Column<'_> {
@@ -171,19 +171,19 @@ impl Column<'_> {
         if all_inside { Ok(()) } else { Err(self.error::<T>()) }
     }
 
-    /// The error for the first index that lies outside.
+    /// The error for the first index out of bounds.
     #[cold]
     fn error<T: Index>(&self) -> Error {
         let src = self.view.start_as::<T>();
-        let mut found = None;
+        let mut first = None;
         self.loops.walk(0..self.loops.count(), |[at]| {
-            // SAFETY: the layout of the indices holds this element.
+            // SAFETY: the offset is inside the layout of the indices.
             let index = unsafe { *src.wrapping_offset(at) };
-            if found.is_none() && !self.is_inside(index.widen()) {
-                found = Some(index.exact());
+            if first.is_none() && !self.is_inside(index.widen()) {
+                first = Some(index.exact());
             }
         });
-        out_of_bounds(found.unwrap_or_default(), self.axis, self.length)
+        out_of_bounds(first.unwrap_or_default(), self.axis, self.length)
     }
 
     #[inline(always)]
@@ -202,40 +202,40 @@ fn offsets_of_run<T: Index>(
 ) -> bool {
     let (length, starts, stride) = (column.length, column.starts as u64, column.stride);
     // A mask instead of a branch, which would prevent vectorisation.
-    let kept = if mode == OffsetMode::Kept { -1 } else { 0 };
+    let mask = if mode == OffsetMode::Add { -1 } else { 0 };
     vectorised(
         #[inline(always)]
         move || {
             let mut outside = false;
             if step == 1 {
-                // SAFETY: the layout of the indices holds this run.
+                // SAFETY: the run is inside the layout of the indices.
                 let run = unsafe { std::slice::from_raw_parts(run, offsets.len()) };
                 for (offset, &index) in offsets.iter_mut().zip(run) {
                     let index = wrapped(index.widen(), length);
                     outside |= index as u64 >= starts;
-                    *offset = (*offset & kept).wrapping_add((index as isize).wrapping_mul(stride));
+                    *offset = (*offset & mask).wrapping_add((index as isize).wrapping_mul(stride));
                 }
                 return !outside;
             }
             for (i, offset) in offsets.iter_mut().enumerate() {
-                // SAFETY: as above.
+                // SAFETY: the run is inside the layout of the indices.
                 let index = unsafe { *run.wrapping_offset(i as isize * step) };
                 let index = wrapped(index.widen(), length);
                 outside |= index as u64 >= starts;
-                *offset = (*offset & kept).wrapping_add((index as isize).wrapping_mul(stride));
+                *offset = (*offset & mask).wrapping_add((index as isize).wrapping_mul(stride));
             }
             !outside
         },
     )
 }
 
-/// Negative indices count from the end.
+/// Resolve a negative index, which counts from the end.
 #[inline(always)]
 fn wrapped(index: i64, length: usize) -> i64 {
     index + if index < 0 { length as i64 } else { 0 }
 }
 
-/// The range cut into batches.
+/// The range split into batches.
 pub fn batches(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(BATCH).map(move |start| start..range.end.min(start + BATCH))
 }
@@ -250,10 +250,10 @@ pub struct FirstError(Mutex<Option<(usize, Error)>>);
 
 impl FirstError {
     /// Record an error at an index.
-    pub fn add(&self, place: usize, error: Error) {
+    pub fn add(&self, index: usize, error: Error) {
         let mut first = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if first.as_ref().is_none_or(|(other, _)| place < *other) {
-            *first = Some((place, error));
+        if first.as_ref().is_none_or(|(other, _)| index < *other) {
+            *first = Some((index, error));
         }
     }
 
@@ -264,7 +264,7 @@ impl FirstError {
     }
 }
 
-/// Indices along one axis that stand where their results go: turned into offsets a run at a time.
+/// Indices along one axis whose array has the shape of the result; converted to offsets one run at a time.
 pub struct AxisIndices<'a> {
     column: Column<'a>,
 }
@@ -277,7 +277,7 @@ impl<'a> AxisIndices<'a> {
         AxisIndices { column: Column { view: indices, loops, axis, length, starts: length, stride } }
     }
 
-    /// Are all indices inside?
+    /// Check that all indices are in bounds.
     pub fn check(&self) -> Result<()> {
         let count = self.column.loops.count();
         let failures = FirstError::default();
@@ -285,7 +285,7 @@ impl<'a> AxisIndices<'a> {
             for batch in batches(range) {
                 let mut offsets = [0; BATCH];
                 if let Err(error) =
-                    self.column.offsets(batch.clone(), &mut offsets[..batch.len()], OffsetMode::Forgotten)
+                    self.column.offsets(batch.clone(), &mut offsets[..batch.len()], OffsetMode::Replace)
                 {
                     failures.add(batch.start, error);
                     return;
@@ -295,11 +295,11 @@ impl<'a> AxisIndices<'a> {
         failures.first()
     }
 
-    /// Offsets along the axis of a run of indices: the one `at` elements from the first, and more `step` apart.
+    /// Write the offsets along the axis of a run of indices, which starts `at` elements from the first index with stride `step`.
     pub fn run(&self, at: isize, step: isize, offsets: &mut [isize]) -> Result<()> {
         match_dtype!(integer self.column.view.dtype(), T => {
             let run = self.column.view.start_as::<T>().wrapping_offset(at);
-            let inside = offsets_of_run(run, step, &self.column, offsets, OffsetMode::Forgotten);
+            let inside = offsets_of_run(run, step, &self.column, offsets, OffsetMode::Replace);
             if inside { Ok(()) } else { Err(self.column.error::<T>()) }
         }, else => Err(not_integers(&self.column.view)))
     }

@@ -1,8 +1,8 @@
-//! Instruction sets: which one this processor has, and loops compiled for each.
+//! Instruction sets: detection, and loops compiled for each of them.
 //!
 //! Loops are plain Rust marked `#[inline(always)]`. [`vectorised`] inlines them into functions with more target
-//! features, where the compiler vectorises them anew; tables of block functions hold an instance for each
-//! [`level`]. Only fused multiply-add needs to be told apart in the source: that is what [`Isa`] is for.
+//! features, where the compiler vectorises them for these; tables of block functions have one instance per
+//! [`level`]. Only fused multiply-add differs in the source; [`Isa`] abstracts over it.
 
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{_MM_HINT_T0 as HINT_T0, _MM_HINT_T1 as HINT_T1};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::caches::LINE;
 
-/// Run `body` compiled for AVX-512, AVX2 or the baseline, whichever is the best that this processor has.
+/// Run `body` compiled for AVX-512, AVX2 or the baseline, the best instruction set of this processor.
 ///
 /// `body` and all that it calls in its loops must be `#[inline(always)]`, or they stay compiled for the baseline.
 #[inline(always)]
@@ -18,7 +18,7 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
         match level() {
-            // SAFETY: the level says that the processor has these features.
+            // SAFETY: the level guarantees AVX-512.
             2 => return unsafe { with_avx512(body) },
             // SAFETY: the level guarantees AVX2, FMA and F16C.
             1 => return unsafe { with_avx2(body) },
@@ -28,13 +28,13 @@ pub fn vectorised<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// As [`vectorised`], for AVX2 or the baseline: where AVX-512 gains nothing, or is not worth its code.
+/// As [`vectorised`], for AVX2 or the baseline: for loops where AVX-512 is not worth its code size.
 #[inline(always)]
 pub fn vectorised_by_avx2<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
         if level() > 0 {
-            // SAFETY: the level says that the processor has these features.
+            // SAFETY: the level guarantees AVX2.
             return unsafe { with_avx2(body) };
         }
     }
@@ -53,7 +53,7 @@ pub fn has_vectors() -> bool {
 pub fn vectors<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     match level() {
-        // SAFETY: the level says that the processor has these features.
+        // SAFETY: the level guarantees AVX-512.
         2 => unsafe { with_avx512(body) },
         // SAFETY: the level guarantees AVX2, FMA and F16C.
         1 => unsafe { with_avx2(body) },
@@ -69,7 +69,7 @@ pub fn vectors_of_avx2<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     {
         assert!(has_vectors(), "vectors on a processor without them");
-        // SAFETY: the level says that the processor has these features.
+        // SAFETY: with vectors, the level guarantees AVX2.
         unsafe { with_avx2(body) }
     }
     #[cfg(not(target_arch = "x86_64"))]
@@ -140,7 +140,7 @@ fn prefetch_line<const CACHE: i32, T>(address: *const T) {
 
 /// The instruction set that a kernel is compiled for. Only fused multiply-add differs in the source.
 pub trait Isa {
-    /// `a * b + c` with one rounding (with at most a double rounding where the processor has no such instruction).
+    /// `a * b + c` with one rounding (or with a double rounding, if the processor has no such instruction).
     fn fma32(a: f32, b: f32, c: f32) -> f32;
     /// `a * b + c` with one rounding.
     #[inline(always)]
@@ -149,7 +149,7 @@ pub trait Isa {
     }
 }
 
-/// The target's baseline.
+/// The baseline of the target.
 pub struct Portable;
 /// AVX2 with FMA and F16C.
 pub struct Avx2;
@@ -162,7 +162,7 @@ impl Isa for Portable {
         if cfg!(any(target_feature = "fma", target_arch = "aarch64")) {
             a.mul_add(b, c)
         } else {
-            // The product is exact in f64: as good as fused, and it vectorises.
+            // The product is exact in f64, so this differs from fma only by a double rounding, and it vectorises.
             (f64::from(a) * f64::from(b) + f64::from(c)) as f32
         }
     }
@@ -182,7 +182,7 @@ impl Isa for Avx512 {
     }
 }
 
-/// The best instance for this processor: 0 portable, 1 AVX2 with FMA and F16C, 2 AVX-512 F, BW, DQ and VL besides.
+/// The best instance for this processor: 0 portable; 1 AVX2 with FMA and F16C; 2 the same with AVX-512 F, BW, DQ and VL.
 ///
 /// `UMBER_MAX_CPU_ISA=scalar`, `avx2`, `avx512` or `amx` limits it, for tests and comparisons.
 #[inline]
@@ -193,9 +193,9 @@ pub fn level() -> usize {
     if known != UNKNOWN {
         return known as usize;
     }
-    let found = detect();
-    LEVEL.store(found, Ordering::Relaxed);
-    found as usize
+    let detected = detect();
+    LEVEL.store(detected, Ordering::Relaxed);
+    detected as usize
 }
 
 fn detect() -> u8 {

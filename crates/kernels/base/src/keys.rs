@@ -1,12 +1,12 @@
-//! Unsigned integers in the order of the elements they stand for.
+//! Sort keys: unsigned integers in the order of the elements.
 
 use umber_types::{Bool, Complex32, Complex64, Element, bf16, f16};
 
 use crate::arrays::array_of;
 
-/// An unsigned integer.
+/// An unsigned integer as a sort key.
 pub trait Key: Copy + Ord + Send + Sync + Default + 'static {
-    /// The least, zero.
+    /// The minimum, zero.
     const MIN: Self;
 }
 
@@ -19,24 +19,24 @@ macro_rules! key {
 }
 key!(u8 u16 u32 u64 u128);
 
-/// Which end of the order comes first.
+/// Sort direction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Greater elements have greater keys.
+    /// Larger elements have larger keys.
     Ascending,
-    /// Greater elements have lesser keys.
+    /// Larger elements have smaller keys.
     Descending,
 }
 
-/// An element with a key. NaN has the greatest key in both directions; zeros of both signs have the same.
-/// Complex numbers compare by real part, then by imaginary part. Of those with a NaN part, which come last, the ones
-/// that have a real part come first, by that part; then those that have an imaginary part, by that one (NumPy's order).
+/// An element with a sort key. NaN has the maximum key in both directions; zeros of both signs have equal keys.
+/// Complex numbers compare by real part, then by imaginary part. Those with a NaN component come last: first those with a
+/// real part, by that; then those with an imaginary part, by that (NumPy's order).
 pub trait Keyed: Element {
-    /// As wide as the element.
+    /// An unsigned integer of the element's width.
     type Key: Key;
     /// The key in a direction.
     fn key(self, direction: Direction) -> Self::Key;
-    /// The greatest key in each lane of some vectors.
+    /// The maximum key of each lane of a sequence of vectors.
     #[inline(always)]
     fn max_key<const LANES: usize>(vectors: &[[Self; LANES]], direction: Direction) -> [Self::Key; LANES] {
         let mut max_key = [Self::Key::MIN; LANES];
@@ -52,9 +52,9 @@ pub trait Keyed: Element {
 
 /// An element that can be recovered from its key, except for the NaN payload; zeros of different sign have different keys.
 pub trait Invertible: Keyed {
-    /// The key, ascending.
+    /// The ascending key.
     fn exact_key(self) -> Self::Key;
-    /// The element of a key.
+    /// The element with this key.
     fn of_exact_key(key: Self::Key) -> Self;
 }
 
@@ -118,17 +118,17 @@ macro_rules! floats {
                 if magnitude > $infinity { <$key>::MAX } else { key }
             }
             $(
-                // Fewer instructions than keys take: comparisons of elements pass over NaNs, which magnitudes tell.
+                // Cheaper than computing all keys: the maximum of the elements ignores NaN, which the maximum magnitude reveals.
                 #[inline(always)]
                 fn max_key<const LANES: usize>(vectors: &[[$ty; LANES]], direction: Direction) -> [$key; LANES] {
                     let is_ascending = direction == Direction::Ascending;
-                    let last = if is_ascending { <$ty>::NEG_INFINITY } else { <$ty>::INFINITY };
-                    let (mut best, mut magnitudes) = ([last; LANES], [0; LANES]);
+                    let worst = if is_ascending { <$ty>::NEG_INFINITY } else { <$ty>::INFINITY };
+                    let (mut best, mut magnitudes) = ([worst; LANES], [0; LANES]);
                     for vector in vectors {
                         for ((best, max_key), &x) in best.iter_mut().zip(&mut magnitudes).zip(vector) {
                             let is_better = if is_ascending { x > *best } else { x < *best };
                             *best = if is_better { x } else { *best };
-                            // Signed, as every instruction set compares integers.
+                            // As signed integers, which every instruction set can compare.
                             let magnitude = x.abs().to_bits() as $signed;
                             *max_key = if magnitude > *max_key { magnitude } else { *max_key };
                         }
@@ -151,7 +151,7 @@ macro_rules! floats {
             #[inline(always)]
             fn of_exact_key(key: $key) -> $ty {
                 const SIGN: $key = 1 << (<$key>::BITS - 1);
-                // The greatest key comes back as a NaN, all of whose bits but the sign are set.
+                // The maximum key gives a NaN with all mantissa bits set.
                 <$ty>::from_bits(if key & SIGN != 0 { key & !SIGN } else { !key })
             }
         }
@@ -171,7 +171,7 @@ macro_rules! complexes {
             #[inline(always)]
             fn key(self, direction: Direction) -> $key {
                 let (re, im) = (self.re.key(direction), self.im.key(direction));
-                // Keys of parts that are numbers stay well below the greatest ones.
+                // Keys of finite and infinite components are well below the maximum ones.
                 let (first, second) = match (re == <$part>::MAX, im == <$part>::MAX) {
                     (false, false) => (re, im),
                     (false, true) => (<$part>::MAX - 2, re),
@@ -191,7 +191,7 @@ mod tests {
     use Direction::{Ascending, Descending};
 
     #[test]
-    fn keys_are_in_the_order_of_the_elements() {
+    fn keys_have_the_order_of_the_elements() {
         let values = [
             f32::NEG_INFINITY,
             f32::MIN,
@@ -224,8 +224,8 @@ mod tests {
         }
         for bits in 0..=u16::MAX {
             let value = f16::from_bits(bits);
-            let back = f16::of_exact_key(value.exact_key());
-            assert!(back.to_bits() == bits || back.is_nan() && value.is_nan());
+            let inverse = f16::of_exact_key(value.exact_key());
+            assert!(inverse.to_bits() == bits || inverse.is_nan() && value.is_nan());
         }
         assert_eq!(i64::of_exact_key((-5i64).exact_key()), -5);
         assert!((-1i32).key(Ascending) < 0i32.key(Ascending) && 3u8.key(Descending) < 2u8.key(Descending));

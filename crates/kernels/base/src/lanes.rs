@@ -1,4 +1,4 @@
-//! Numbers that can be multiplied and summed, and vectors of them as wide as the processor's.
+//! Elements with sums and products, and vectors of them with the processor's width.
 
 use num_complex::Complex;
 use umber_types::{Bool, Element};
@@ -6,33 +6,33 @@ use umber_types::{Bool, Element};
 #[cfg(target_arch = "x86_64")]
 use crate::isa::level;
 
-/// An element type with a sum and a product; integers wrap (and unsigned ones are taken as signed), a bool's sum is *or* and its
-/// product *and*.
+/// An element type with a sum and a product. Integers wrap (unsigned ones are processed as signed); for bool the sum is *or* and
+/// the product *and*.
 pub trait Ring: Element {
-    /// The neutral element of the sum.
+    /// The identity of the sum.
     const ZERO: Self;
-    /// Vectors of 64, 32 and 16 bytes.
+    /// A vector of 64 bytes.
     type Lanes64: Lanes<Self>;
-    /// As above.
+    /// A vector of 32 bytes.
     type Lanes32: Lanes<Self>;
-    /// As above.
+    /// A vector of 16 bytes.
     type Lanes16: Lanes<Self>;
-    /// Are vectors registers of the processor, rather than arrays?
+    /// Are vectors registers, rather than arrays?
     const IN_REGISTERS: bool = false;
 
     /// `sum + x * y`, rounded once if `FUSED` and the type rounds.
     fn add_product<const FUSED: bool>(sum: Self, x: Self, y: Self) -> Self;
     /// `x + y`.
     fn plus(x: Self, y: Self) -> Self;
-    /// The factor of `addmm` as an element.
+    /// A factor of `addmm` as an element.
     fn factor(value: f64) -> Self;
 }
 
 /// A vector of elements: an array, or a register.
 pub trait Lanes<T>: Copy {
-    /// How many elements.
+    /// Number of elements.
     const COUNT: usize;
-    /// All lanes equal.
+    /// The value in all lanes.
     fn splat(value: T) -> Self;
     /// Read from memory of any alignment.
     ///
@@ -47,7 +47,7 @@ pub trait Lanes<T>: Copy {
     /// As [`Lanes::store`], but with non-temporal stores.
     ///
     /// # Safety
-    /// `COUNT` elements are writable, at a multiple of the size of a vector.
+    /// `COUNT` elements are writable, aligned to the size of a vector.
     #[inline(always)]
     unsafe fn store_nontemporal(self, to: *mut T) {
         // SAFETY: guaranteed by the caller of this function.
@@ -55,13 +55,13 @@ pub trait Lanes<T>: Copy {
     }
     /// `self + x * y`, lane by lane.
     fn add_product<const FUSED: bool>(self, x: Self, y: Self) -> Self;
-    /// The sum of the lanes, halves added to halves.
+    /// The sum of the lanes, by a tree.
     fn reduce_sum(self) -> T;
 }
 
-/// What vectors of `T` are read from: elements of `T`, or of a narrower type.
+/// Element types from which vectors of `T` are loaded: `T` itself, or a narrower type.
 pub trait Source<T: Ring>: Copy {
-    /// The element of `T` equal to this one.
+    /// This value as a `T`.
     fn term(self) -> T;
     /// Read from memory of any alignment.
     ///
@@ -230,25 +230,25 @@ impl Ring for Bool {
 
 /// A loop written for any vector width.
 pub trait VectorLoop<T: Ring> {
-    /// What the loop answers.
+    /// The result of the loop.
     type Output;
-    /// The loop; must be `#[inline(always)]`, with all that it calls.
+    /// The loop; must be `#[inline(always)]`, like all functions that it calls.
     fn run<V: Lanes<T>, const FUSED: bool>(self) -> Self::Output;
 }
 
-/// Run a loop with the widest vectors that this processor has.
+/// Run a loop with the widest vectors of this processor.
 #[inline(always)]
 pub fn with_widest<T: Ring, L: VectorLoop<T>>(body: L) -> L::Output {
     #[cfg(target_arch = "x86_64")]
     match level() {
-        // Integers and complex numbers, whose vectors are arrays, gain nothing from longer ones.
-        // SAFETY: the processor has these features.
+        // Vectors of integers and complex numbers are arrays, which gain nothing from AVX-512.
+        // SAFETY: the level guarantees AVX-512, FMA and F16C.
         2 if const { T::IN_REGISTERS } => return unsafe { with_avx512(body) },
-        // SAFETY: as above.
+        // SAFETY: the level guarantees AVX2, FMA and F16C.
         1 | 2 => return unsafe { with_avx2(body) },
         _ => {}
     }
-    // Every aarch64 processor has a fused multiply-add; not every x86-64 one does.
+    // Every aarch64 processor has fused multiply-add, but not every x86-64 one.
     body.run::<T::Lanes16, { cfg!(target_arch = "aarch64") }>()
 }
 

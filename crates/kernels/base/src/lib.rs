@@ -1,6 +1,6 @@
-//! What all families of kernels stand on: views of memory, threads, scratch, instruction sets, vectors, mathematics.
+//! The foundation of all kernel crates: views, threads, scratch memory, instruction sets, vectors and mathematics.
 //!
-//! Only the families import it; programs use `umber`.
+//! For kernel crates only, which may import this crate and `umber-types`; programs use `umber`.
 
 pub mod allocator;
 #[cfg(target_arch = "x86_64")]

@@ -1,16 +1,16 @@
-//! The order of elements for minimum and maximum, where NaN wins both.
+//! Minimum and maximum of elements; both propagate NaN.
 
 use num_traits::Float;
 use umber_types::{Bool, Complex, bf16, f16};
 
 use crate::float16::{bf16_to_f32, f16_to_f32};
 
-/// A value that has a lesser and a greater. Complex numbers compare by real part, then by imaginary part; one with
-/// a NaN part is NaN.
+/// A type with a minimum and a maximum. Complex numbers compare by real part, then by imaginary part; one with a NaN
+/// component counts as NaN.
 pub trait MinMax: Copy {
-    /// The lesser of two, or NaN if there is one; the first if they are equal.
+    /// The smaller value, or NaN if either is; the first if they are equal.
     fn minimum(a: Self, b: Self) -> Self;
-    /// The greater of two, or NaN if there is one; the first if they are equal.
+    /// The larger value, or NaN if either is; the first if they are equal.
     fn maximum(a: Self, b: Self) -> Self;
 }
 
@@ -56,7 +56,7 @@ macro_rules! floats {
 }
 floats!(f32 f64);
 
-macro_rules! halves {
+macro_rules! float16s {
     ($($ty:ty, $load:ident;)*) => { $(
         impl MinMax for $ty {
             #[inline(always)]
@@ -72,7 +72,7 @@ macro_rules! halves {
         }
     )* };
 }
-halves! { f16, f16_to_f32; bf16, bf16_to_f32; }
+float16s! { f16, f16_to_f32; bf16, bf16_to_f32; }
 
 impl MinMax for Bool {
     #[inline(always)]

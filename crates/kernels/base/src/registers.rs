@@ -1,45 +1,46 @@
-//! Vectors of floats in the registers of x86-64: arrays of floats are not always kept in them.
+//! Vectors of floats in x86-64 registers, since the compiler does not always keep arrays in registers.
 //!
-//! Invariant: a vector is used only in a loop that was compiled for the features it needs, into which its methods
-//! are inlined; only `with_widest` chooses the vector, after it has asked the processor for the features. Products are
-//! fused only where the processor can, which not every x86-64 one does.
+//! Invariant: a vector type is used only in a loop that is compiled for its target features, into which its methods
+//! are inlined; only `with_widest` selects the type, by the detected features. Products are fused only if the processor
+//! supports it, which not every x86-64 processor does.
 
 use std::arch::x86_64::*;
 
 use crate::lanes::Lanes;
 
 macro_rules! registers {
-    ($($vector:ty: $count:literal $ty:ty, $load:ident $store:ident $past:ident $splat:ident $add:ident $multiply:ident $fused:ident;)*) => {$(
+    ($($vector:ty: $count:literal $ty:ty, $load:ident $store:ident $stream:ident
+        $splat:ident $add:ident $multiply:ident $fused:ident;)*) => {$(
         impl Lanes<$ty> for $vector {
             const COUNT: usize = $count;
 
             #[inline(always)]
             fn splat(value: $ty) -> Self {
-                // SAFETY: the module invariant.
+                // SAFETY: the module's invariant.
                 unsafe { $splat(value) }
             }
 
             #[inline(always)]
             unsafe fn load(from: *const $ty) -> Self {
-                // SAFETY: the module invariant, and the caller's.
+                // SAFETY: the module's invariant; the elements are readable by the caller's contract.
                 unsafe { $load(from) }
             }
 
             #[inline(always)]
             unsafe fn store(self, to: *mut $ty) {
-                // SAFETY: the module invariant, and the caller's.
+                // SAFETY: the module's invariant; the elements are writable by the caller's contract.
                 unsafe { $store(to, self) }
             }
 
             #[inline(always)]
             unsafe fn store_nontemporal(self, to: *mut $ty) {
-                // SAFETY: the module invariant, and the caller's.
-                unsafe { $past(to, self) }
+                // SAFETY: the module's invariant; the elements are writable and aligned by the caller's contract.
+                unsafe { $stream(to, self) }
             }
 
             #[inline(always)]
             fn add_product<const FUSED: bool>(self, x: Self, y: Self) -> Self {
-                // SAFETY: the module invariant.
+                // SAFETY: the module's invariant.
                 unsafe { if FUSED { $fused(x, y, self) } else { $add(self, $multiply(x, y)) } }
             }
 

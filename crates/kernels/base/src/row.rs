@@ -98,7 +98,7 @@ reals! {
 impl Compute for f32 {
     #[inline(always)]
     fn exp_of_nonpositive(self) -> f32 {
-        // e^x = 2^n e^r with |r| <= ln 2 / 2. Adding 1.5 2^23 rounds to an integer, which is left in the low bits.
+        // e^x = 2^n e^r with |r| <= ln 2 / 2. Adding 1.5 2^23 rounds to an integer, which is then in the low bits.
         const ROUND: f32 = 12_582_912.0;
         // ln 2 in two parts; the first has few enough bits that n times it is exact.
         const LN_2: [f32; 2] = [0.693_359_4, -2.121_944_4e-4];
@@ -166,7 +166,7 @@ impl Compute for f64 {
         let rounded = x * std::f64::consts::LOG2_E + ROUND;
         let n = rounded - ROUND;
         let r = x - n * LN_2[0] - n * LN_2[1];
-        // The Taylor series: its next term is below 5e-18.
+        // The Taylor series; its next term is below 5e-18.
         let mut p = 1.0 / 6_227_020_800.0;
         for factorial in [
             479_001_600.0,
@@ -302,8 +302,8 @@ fn max_in_registers<T: Real>(elements: &[T]) -> Option<T::Compute> {
 /// The maximum of the elements, NaN if any is.
 #[inline(always)]
 pub fn max_of<T: Real>(elements: &[T]) -> T::Compute {
-    if let Some(actual) = max_in_registers(elements) {
-        return actual;
+    if let Some(max) = max_in_registers(elements) {
+        return max;
     }
     // Several independent vectors hide the latency of the comparison.
     let mut lanes = [T::Compute::neg_infinity(); 4 * LANES];
@@ -334,38 +334,38 @@ pub fn maximum<W: Compute>(a: W, b: W) -> W {
     if (b > a) | b.is_nan() { b } else { a }
 }
 
-/// The sum of `part` over padded values: trees of eight in the compute type, accumulated in float64.
+/// The sum of `f` over padded values: trees of eight in the compute type, accumulated in float64.
 #[inline(always)]
-pub fn sum_of<W: Compute>(values: &[W], part: impl Fn(W) -> W + Copy) -> f64 {
+pub fn sum_of<W: Compute>(values: &[W], f: impl Fn(W) -> W + Copy) -> f64 {
     let mut sums = Sums::default();
-    sums.add(values, part);
+    sums.add(values, f);
     sums.total()
 }
 
-/// The sums of `part` of the elements at each place of eight rows.
+/// For each index, the sum of `f` over the elements of eight rows.
 ///
 /// A separate array, so that the compiler vectorises at the width of the narrow type and not of the widened sums.
 #[inline(always)]
-pub fn tree_of_eight<W: Compute, const N: usize>(rows: [&[W; N]; 8], part: impl Fn(W, usize) -> W) -> [W; N] {
+pub fn tree_of_eight<W: Compute, const N: usize>(rows: [&[W; N]; 8], f: impl Fn(W, usize) -> W) -> [W; N] {
     let mut sums = [W::default(); N];
     for (j, sum) in sums.iter_mut().enumerate() {
-        let pair = |k: usize| part(rows[k][j], j) + part(rows[k + 1][j], j);
+        let pair = |k: usize| f(rows[k][j], j) + f(rows[k + 1][j], j);
         *sum = (pair(0) + pair(2)) + (pair(4) + pair(6));
     }
     sums
 }
 
-/// Add `part` of each value to the lanes, in trees of eight rows of `N` values; returns the remaining values.
+/// Add `f` of each value to the lanes, in trees of eight rows of `N` values; returns the remaining values.
 #[inline(always)]
 fn add_trees<'v, W: Compute, const N: usize>(
     lanes: &mut [f64; LANES],
     values: &'v [W],
-    part: impl Fn(W) -> W,
+    f: impl Fn(W) -> W,
 ) -> &'v [W] {
     let mut blocks = values.chunks_exact(8 * N);
     for block in &mut blocks {
         let rows: [&[W; N]; 8] = array_of(|k| block[k * N..].first_chunk().expect("eight rows"));
-        for sums in tree_of_eight(rows, |value, _| part(value)).as_chunks::<LANES>().0 {
+        for sums in tree_of_eight(rows, |value, _| f(value)).as_chunks::<LANES>().0 {
             for (lane, sum) in lanes.iter_mut().zip(sums) {
                 *lane += sum.wide();
             }
@@ -380,35 +380,35 @@ fn add_trees<'v, W: Compute, const N: usize>(
 pub struct Sums([f64; LANES]);
 
 impl Sums {
-    /// Add `part` of each of padded values.
+    /// Add `f` of each of the padded values.
     #[inline(always)]
-    pub fn add<W: Compute>(&mut self, values: &[W], part: impl Fn(W) -> W + Copy) {
+    pub fn add<W: Compute>(&mut self, values: &[W], f: impl Fn(W) -> W + Copy) {
         let mut lanes = self.0;
-        let rest = add_trees::<W, WIDE>(&mut lanes, values, part);
-        let rest = add_trees::<W, LANES>(&mut lanes, rest, part);
-        for vector in rest.chunks_exact(LANES) {
+        let tail = add_trees::<W, WIDE>(&mut lanes, values, f);
+        let tail = add_trees::<W, LANES>(&mut lanes, tail, f);
+        for vector in tail.chunks_exact(LANES) {
             for (lane, &value) in lanes.iter_mut().zip(vector) {
-                *lane += part(value).wide();
+                *lane += f(value).wide();
             }
         }
         self.0 = lanes;
     }
 
-    /// As [`Sums::add`]; `before` is called with the start index of each run before it is added.
+    /// As [`Sums::add`]; `before` is called with the start index of each segment before it is added.
     #[inline(always)]
     pub fn add_segments<W: Compute>(
         &mut self,
         values: &[W],
-        part: impl Fn(W) -> W + Copy,
+        f: impl Fn(W) -> W + Copy,
         before: impl Fn(usize),
     ) {
-        for (i, stretch) in values.chunks(SEGMENT).enumerate() {
+        for (i, segment) in values.chunks(SEGMENT).enumerate() {
             before(i * SEGMENT);
-            self.add(stretch, part);
+            self.add(segment, f);
         }
     }
 
-    /// The total.
+    /// The sum of the accumulators.
     #[inline(always)]
     pub fn total(self) -> f64 {
         let mut lanes = self.0;
@@ -423,7 +423,7 @@ impl Sums {
     }
 }
 
-/// As [`vectorised`], without AVX-512 where rows are computed in float64.
+/// As [`vectorised`], but without AVX-512 for rows that are computed in float64.
 #[inline(always)]
 pub fn vectorised_rows<T: Real, R>(body: impl FnOnce() -> R) -> R {
     if const { size_of::<T::Compute>() == 8 } { vectorised_by_avx2(body) } else { vectorised(body) }

@@ -1,4 +1,4 @@
-//! Memory for packed blocks, kept by each thread for its next call.
+//! Per-thread scratch buffers for packed blocks, cached between calls.
 
 use std::cell::Cell;
 
@@ -10,33 +10,33 @@ use crate::scratch_vec::ScratchVec;
 type CacheLines = ScratchVec<Aligned<[u8; LINE]>>;
 
 thread_local! {
-    /// One for each level of nested calls, the outermost last.
+    /// One buffer per level of nested calls, the outermost last.
     static CACHED: Cell<Vec<CacheLines>> = const { Cell::new(Vec::new()) };
 }
 
-/// Most bytes kept between calls.
+/// Maximum bytes of a cached buffer.
 pub const MAX_CACHED_BYTES: usize = 16 << 20;
 
-/// Call `body` with memory for `count` elements, whose values are any.
+/// Call `body` with scratch memory for `count` elements of arbitrary values.
 ///
-/// Where there is no memory, the error unwinds.
+/// A failed allocation unwinds with the error.
 pub fn with<T: Element, R>(count: usize, body: impl FnOnce(&mut [T]) -> R) -> R {
-    let mut kept = CACHED.take();
-    let lines = kept.pop();
-    CACHED.set(kept);
-    let wanted = count.saturating_mul(size_of::<T>()).div_ceil(LINE);
+    let mut cache = CACHED.take();
+    let lines = cache.pop();
+    CACHED.set(cache);
+    let needed = count.saturating_mul(size_of::<T>()).div_ceil(LINE);
     let mut lines = lines
-        .filter(|lines| lines.len() >= wanted)
-        .unwrap_or_else(|| ScratchVec::filled_or_unwind(Aligned([0; LINE]), wanted));
-    // SAFETY: the lines are initialised, aligned for any element and hold `count` of them, and every bit pattern is
-    // an element.
-    let answer = body(unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), count) });
+        .filter(|lines| lines.len() >= needed)
+        .unwrap_or_else(|| ScratchVec::filled_or_unwind(Aligned([0; LINE]), needed));
+    // SAFETY: the lines are initialised, aligned for any element and hold `count` of them; every bit pattern is a valid
+    // element.
+    let result = body(unsafe { std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<T>(), count) });
     if lines.len() * LINE <= MAX_CACHED_BYTES {
-        let mut kept = CACHED.take();
-        kept.push(lines);
-        CACHED.set(kept);
+        let mut cache = CACHED.take();
+        cache.push(lines);
+        CACHED.set(cache);
     }
-    answer
+    result
 }
 
 #[cfg(test)]
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_memory_cannot_hold_is_an_error() {
+    fn failed_allocations_are_errors() {
         for count in [1 << 58, usize::MAX] {
             let panic = catch_unwind(|| with(count, |_: &mut [f64]| ())).expect_err("too much");
             assert!(is_memory_error(panic));

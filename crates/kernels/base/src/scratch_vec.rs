@@ -21,9 +21,9 @@ pub struct ScratchVec<T> {
     elements: PhantomData<T>,
 }
 
-// SAFETY: owns its memory, as a vector does.
+// SAFETY: owns its memory, like a `Vec`.
 unsafe impl<T: Send> Send for ScratchVec<T> {}
-// SAFETY: owns its memory, as a vector does.
+// SAFETY: owns its memory, like a `Vec`.
 unsafe impl<T: Sync> Sync for ScratchVec<T> {}
 
 impl<T: Copy> ScratchVec<T> {
@@ -95,8 +95,8 @@ impl<T: Copy> ScratchVec<T> {
     pub fn extend(&mut self, elements: impl IntoIterator<Item = T>) {
         let mut elements = elements.into_iter();
         let mut count = 0;
-        for (place, element) in self.spare().iter_mut().zip(&mut elements) {
-            place.write(element);
+        for (slot, element) in self.spare().iter_mut().zip(&mut elements) {
+            slot.write(element);
             count += 1;
         }
         self.length += count;
@@ -120,9 +120,9 @@ pub fn vector_or_unwind<T>(capacity: usize) -> Vec<T> {
 /// Collect into a `Vec`; a failed allocation unwinds, as in [`ScratchVec::new_or_unwind`].
 pub fn collect_or_unwind<T>(elements: impl IntoIterator<Item = T>) -> Vec<T> {
     let elements = elements.into_iter();
-    let (least, most) = elements.size_hint();
-    let mut vector = vector_or_unwind(least);
-    if most == Some(least) {
+    let (lower, upper) = elements.size_hint();
+    let mut vector = vector_or_unwind(lower);
+    if upper == Some(lower) {
         vector.extend(elements);
         return vector;
     }
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn elements_are_what_was_appended() {
+    fn appended_elements_are_stored() {
         let mut vec = ScratchVec::new(5).expect("small");
         vec.extend([1u16, 2, 3]);
         assert_eq!(vec[..], [1, 2, 3]);
@@ -187,10 +187,10 @@ mod tests {
         vec.extend(10..15);
         assert_eq!(&vec[..], [10, 11, 12, 13, 14]);
         vec.clear();
-        for place in &mut vec.spare()[..2] {
-            place.write(8);
+        for slot in &mut vec.spare()[..2] {
+            slot.write(8);
         }
-        // SAFETY: just written.
+        // SAFETY: both elements were just written.
         unsafe { vec.grow(2) };
         assert_eq!(&vec[..], [8, 8]);
         assert_eq!(&ScratchVec::filled(2.5f64, 3).expect("small")[..], [2.5; 3]);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn begins_at_a_cache_line() {
+    fn buffers_are_cache_line_aligned() {
         for count in [1, 7, 1000, 1 << 20] {
             let vec = ScratchVec::filled(0u8, count).expect("small");
             assert!((vec.as_ptr() as usize).is_multiple_of(ALIGNMENT));
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "room for 2 elements")]
-    fn more_than_there_is_room_for_is_a_mistake() {
+    fn exceeding_the_capacity_panics() {
         ScratchVec::new(2).expect("small").extend([1u8, 2, 3]);
     }
 }

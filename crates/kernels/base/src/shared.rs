@@ -1,18 +1,18 @@
-//! Pointers into views that many tasks use at once.
+//! Pointers into views that several tasks use concurrently.
 
 use crate::{View, ViewMut};
 
-/// Where tasks write, each its own elements.
+/// A pointer for tasks that write disjoint elements.
 #[derive(Clone, Copy)]
 pub struct Target<T>(*mut T);
 
-// SAFETY: users write disjoint elements of a view that they hold exclusively.
+// SAFETY: users write disjoint elements of a view to which they have exclusive access.
 unsafe impl<T: Send> Sync for Target<T> {}
-// SAFETY: as above.
+// SAFETY: users write disjoint elements of a view to which they have exclusive access.
 unsafe impl<T: Send> Send for Target<T> {}
 
 impl<T> Target<T> {
-    /// The elements of a view, taken as another type of the same size or as bytes.
+    /// The elements of a view, reinterpreted as another type of the same size or as bytes.
     pub fn of(view: &ViewMut) -> Target<T> {
         debug_assert!(size_of::<T>() == view.dtype().size() || size_of::<T>() == 1);
         Target(view.start().cast())
@@ -23,12 +23,12 @@ impl<T> Target<T> {
         Target(self.0.cast())
     }
 
-    /// The elements of a slice, which must outlive all use.
+    /// The elements of a slice, which must outlive all uses.
     pub fn over(slice: &mut [T]) -> Target<T> {
         Target(slice.as_mut_ptr())
     }
 
-    /// The same, begun at an offset.
+    /// A target that starts at an offset.
     #[inline(always)]
     pub fn shifted(self, offset: isize) -> Target<T> {
         Target(self.at(offset))
@@ -41,7 +41,7 @@ impl<T> Target<T> {
     }
 }
 
-/// Where tasks read.
+/// A pointer for tasks that read.
 #[derive(Clone, Copy)]
 pub struct Source<T>(*const T);
 
@@ -49,7 +49,7 @@ pub struct Source<T>(*const T);
 unsafe impl<T: Sync> Sync for Source<T> {}
 
 impl<T> Source<T> {
-    /// The elements of a view, taken as another type of the same size or as bytes.
+    /// The elements of a view, reinterpreted as another type of the same size or as bytes.
     pub fn of(view: &View) -> Source<T> {
         debug_assert!(size_of::<T>() == view.dtype().size() || size_of::<T>() == 1);
         Source(view.start().cast())
@@ -60,7 +60,7 @@ impl<T> Source<T> {
         Source(self.0.cast())
     }
 
-    /// The same, begun at an offset.
+    /// A source that starts at an offset.
     #[inline(always)]
     pub fn shifted(self, offset: isize) -> Source<T> {
         Source(self.at(offset))

@@ -1,4 +1,4 @@
-//! How much of a thread's stack is left, for functions that call each other through this framework and back.
+//! The remaining stack of a thread, for functions that recurse through the framework.
 
 use std::cell::Cell;
 
@@ -8,14 +8,14 @@ fn bottom() -> usize {
         static BOTTOM: Cell<Option<usize>> = const { Cell::new(None) };
     }
     BOTTOM.get().unwrap_or_else(|| {
-        let found = ask().unwrap_or(0);
-        BOTTOM.set(Some(found));
-        found
+        let address = query_bottom().unwrap_or(0);
+        BOTTOM.set(Some(address));
+        address
     })
 }
 
 #[cfg(target_os = "linux")]
-fn ask() -> Option<usize> {
+fn query_bottom() -> Option<usize> {
     let mut attributes = std::mem::MaybeUninit::uninit();
     let (mut low, mut size) = (std::ptr::null_mut(), 0);
     // SAFETY: the attributes are initialised before they are read, and destroyed once.
@@ -23,22 +23,22 @@ fn ask() -> Option<usize> {
         if libc::pthread_getattr_np(libc::pthread_self(), attributes.as_mut_ptr()) != 0 {
             return None;
         }
-        let answer = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut low, &raw mut size);
+        let status = libc::pthread_attr_getstack(attributes.as_ptr(), &raw mut low, &raw mut size);
         libc::pthread_attr_destroy(attributes.as_mut_ptr());
-        (answer == 0).then_some(low as usize)
+        (status == 0).then_some(low as usize)
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask() -> Option<usize> {
+fn query_bottom() -> Option<usize> {
     None
 }
 
 /// Bytes left on this thread's stack below the caller's frame; a very large number if the system does not report the limit.
 #[inline(never)]
 pub fn stack_left() -> usize {
-    let here = 0u8;
-    (&raw const here as usize).saturating_sub(bottom())
+    let local = 0u8;
+    (&raw const local as usize).saturating_sub(bottom())
 }
 
 #[cfg(test)]
@@ -47,13 +47,13 @@ mod tests {
 
     #[inline(never)]
     fn deeper(depth: usize) -> usize {
-        let room = std::hint::black_box([depth as u8; 1024]);
-        if depth == 0 { stack_left() } else { deeper(depth - 1).min(room.len() << 20) }
+        let frame = std::hint::black_box([depth as u8; 1024]);
+        if depth == 0 { stack_left() } else { deeper(depth - 1).min(frame.len() << 20) }
     }
 
     #[test]
-    fn less_is_left_further_down() {
-        // More than another thread has left, which the system would hand out instead.
+    fn nested_calls_leave_less_stack() {
+        // Larger than the stacks of other threads, which the system would otherwise reuse.
         let size = 1 << 26;
         let thread = std::thread::Builder::new().stack_size(size).spawn(move || (stack_left(), deeper(100)));
         let (above, below) = thread.expect("a thread starts").join().expect("it ends");

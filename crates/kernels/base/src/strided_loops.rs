@@ -30,11 +30,11 @@ impl<const N: usize> Loop<N> {
 impl<const N: usize> StridedLoops<N> {
     /// The loops over `shape` in row-major order.
     pub fn new(shape: &[usize], strides: [&[isize]; N]) -> StridedLoops<N> {
-        let mut nest = StridedLoops { loops: SmallVec::new() };
+        let mut strided = StridedLoops { loops: SmallVec::new() };
         for (axis, &length) in shape.iter().enumerate() {
-            nest.push(Loop { length, strides: array_of(|operand| strides[operand][axis]) });
+            strided.push(Loop { length, strides: array_of(|operand| strides[operand][axis]) });
         }
-        nest
+        strided
     }
 
     /// Add a loop inside all others.
@@ -63,11 +63,11 @@ impl<const N: usize> StridedLoops<N> {
     }
 
     /// Remove a loop; the others keep their order.
-    pub fn remove(&mut self, place: usize) -> Loop<N> {
-        self.loops.remove(place)
+    pub fn remove(&mut self, index: usize) -> Loop<N> {
+        self.loops.remove(index)
     }
 
-    /// Number of iterations of the whole nest.
+    /// Number of iterations of all loops together.
     pub fn count(&self) -> usize {
         self.loops.iter().map(|l| l.length).product()
     }
@@ -99,10 +99,10 @@ impl<const N: usize> StridedLoops<N> {
         };
         let mut counters: SmallVec<[usize; 8]> = SmallVec::from_elem(0, outer.len());
         let mut offsets = [0isize; N];
-        let mut rest = range.start / inner.length;
+        let mut outer_index = range.start / inner.length;
         for (counter, l) in counters.iter_mut().zip(outer).rev() {
-            *counter = rest % l.length;
-            rest /= l.length;
+            *counter = outer_index % l.length;
+            outer_index /= l.length;
             advance(&mut offsets, *counter as isize, l.strides);
         }
         let mut left = range.len();
@@ -147,7 +147,7 @@ mod tests {
         let shape = [2usize, 3, 1, 4];
         let strides = [-40isize, 7, 99, 2];
         let dense = [12isize, 4, 4, 1];
-        let nest = StridedLoops::new(&shape, [&strides, &dense]);
+        let strided = StridedLoops::new(&shape, [&strides, &dense]);
         let mut expected = Vec::new();
         for i in 0..2 {
             for j in 0..3 {
@@ -158,17 +158,17 @@ mod tests {
         }
         for begin in 0..=24 {
             for end in begin..=24 {
-                let mut found = Vec::new();
-                nest.walk(begin..end, |offsets| found.push(offsets));
-                assert_eq!(found, expected[begin..end]);
+                let mut actual = Vec::new();
+                strided.walk(begin..end, |offsets| actual.push(offsets));
+                assert_eq!(actual, expected[begin..end]);
             }
         }
     }
 
     #[test]
     fn dense_axes_merge() {
-        let nest = StridedLoops::new(&[2, 3, 4], [&[12, 4, 1]]);
-        assert_eq!(nest.loops(), [Loop { length: 24, strides: [1] }]);
+        let strided = StridedLoops::new(&[2, 3, 4], [&[12, 4, 1]]);
+        assert_eq!(strided.loops(), [Loop { length: 24, strides: [1] }]);
         assert_eq!(StridedLoops::new(&[], [&[]]).count(), 1);
     }
 }

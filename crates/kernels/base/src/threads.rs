@@ -1,8 +1,8 @@
 //! One pool of worker threads for the process: it spins briefly for the next job, then parks.
 //!
-//! A job is offered, never waited for: the calling thread works through the chunks itself, workers that are awake
+//! A job is offered, never handed over: the calling thread works through the chunks itself, workers that are awake
 //! join in, and a worker that wakes too late finds the job closed. So a sleeping worker costs the caller one
-//! wake-up call and no hand-off latency.
+//! wake-up call, but no latency.
 //!
 //! Invariant: a worker reads `Pool::job` only while it is counted in `Pool::gate`; the caller keeps the closure
 //! alive until the gate is closed and the count is back to zero.
@@ -22,21 +22,21 @@ const OPEN: u64 = 1 << 31;
 const ENTRANTS: u64 = OPEN - 1;
 const SPIN: Duration = Duration::from_micros(50);
 
-/// Work that one call offers to the pool.
+/// The chunks of one call.
 struct Job {
     /// Runs chunk `i`.
     run: *const (dyn Fn(usize) + Sync),
     next: AtomicUsize,
     count: usize,
-    /// What the first chunk that panicked did so with.
+    /// The payload of the first panic of a chunk.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 struct Pool {
-    /// Epoch in the high half, then the open bit, then how many workers are inside.
+    /// Epoch in the high half, then the open bit, then the number of workers inside.
     gate: AtomicU64,
     job: AtomicPtr<Job>,
-    /// Held by the thread whose job is on offer.
+    /// Locked by the thread whose job is offered.
     workers: Mutex<Vec<Worker>>,
 }
 
@@ -53,34 +53,34 @@ thread_local! {
     static IN_PARALLEL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The most threads that can be asked for.
+/// The maximum of [`set_num_threads`].
 pub const MAX_THREADS: usize = 256;
 
-/// Zero until it is asked for.
+/// The number of threads; zero until it is first needed.
 static COUNT: AtomicUsize = AtomicUsize::new(0);
 
-/// How many threads work on one kernel, the calling one included: what [`set_num_threads`] said last, else
-/// `UMBER_NUM_THREADS`, else the processors that affinity and control groups leave to this process.
+/// The number of threads per kernel, the calling one included: the last value of [`set_num_threads`], else
+/// `UMBER_NUM_THREADS`, else the processors available to this process (by affinity and control groups).
 pub fn num_threads() -> usize {
     match COUNT.load(Ordering::Relaxed) {
-        0 => first_count(),
+        0 => initial_count(),
         count => count,
     }
 }
 
 #[cold]
-fn first_count() -> usize {
+fn initial_count() -> usize {
     let count = std::env::var("UMBER_NUM_THREADS")
         .ok()
         .and_then(|text| text.trim().parse().ok())
         .filter(|&count: &usize| count > 0)
         .unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from))
         .min(MAX_THREADS);
-    // Whoever has set it meanwhile is right.
+    // A concurrent `set_num_threads` wins.
     COUNT.compare_exchange(0, count, Ordering::Relaxed, Ordering::Relaxed).map_or_else(|set| set, |_| count)
 }
 
-/// Let `count` threads work on a kernel, from the next one on; returns how many it were.
+/// Set the number of threads of later kernels; returns the previous one.
 ///
 /// # Panics
 /// If `count` is zero or more than [`MAX_THREADS`].
@@ -91,12 +91,12 @@ pub fn set_num_threads(count: usize) -> usize {
     before
 }
 
-/// Run `body(i)` for every `i` in `0..count`, in any order, on any threads; returns when all are done.
+/// Run `body(i)` for every `i` in `0..count`, in any order, on any thread; returns when all are done.
 ///
-/// Calls from inside a running chunk, and calls while another thread's job is on offer, run where they are.
+/// Calls inside a running chunk, and calls while another thread's job is offered, run serially on the calling thread.
 ///
 /// # Panics
-/// If `body` panics on any thread, as it does there.
+/// If `body` panics on any thread, with the same payload.
 pub fn parallel_for(count: usize, body: impl Fn(usize) + Sync) {
     run(count, &body);
 }
@@ -142,7 +142,7 @@ fn run_ranges(total: usize, grain: usize, body: &(dyn Fn(Range<usize>) + Sync)) 
 
 impl Job {
     fn work(&self) {
-        let was = IN_PARALLEL.replace(true);
+        let was_in_parallel = IN_PARALLEL.replace(true);
         loop {
             let i = self.next.fetch_add(1, Ordering::Relaxed);
             if i >= self.count {
@@ -155,20 +155,20 @@ impl Job {
                 self.next.store(self.count, Ordering::Relaxed);
             }
         }
-        IN_PARALLEL.set(was);
+        IN_PARALLEL.set(was_in_parallel);
     }
 }
 
 impl Pool {
-    /// Have as many workers as wanted, if the system gives them: fewer give right results too.
-    fn ensure_workers(&'static self, workers: &mut Vec<Worker>, wanted: usize) {
-        while workers.len() < wanted {
+    /// Start workers until there are `target`, or the system refuses; fewer workers give the same results.
+    fn ensure_workers(&'static self, workers: &mut Vec<Worker>, target: usize) {
+        while workers.len() < target {
             let parked = Arc::new(AtomicBool::new(false));
             let flag = Arc::clone(&parked);
-            let number = workers.len() + 1;
+            let index = workers.len() + 1;
             let started = thread::Builder::new()
-                .name(format!("umber-{number}"))
-                .spawn(move || self.worker_loop(number, &flag));
+                .name(format!("umber-{index}"))
+                .spawn(move || self.worker_loop(index, &flag));
             let Ok(handle) = started else { return };
             workers.push(Worker { thread: handle.thread().clone(), parked });
         }
@@ -190,35 +190,35 @@ impl Pool {
         let mut spins = 0u32;
         while self.gate.load(Ordering::Acquire) & ENTRANTS != 0 {
             spins += 1;
-            // A worker that lost its processor mid-chunk needs ours more than we do.
+            // Yield to a worker that was preempted inside a chunk.
             if spins > 10_000 { thread::yield_now() } else { std::hint::spin_loop() }
         }
     }
 
-    /// What the worker of that number does; where fewer are wanted it sits out.
-    fn worker_loop(&self, number: usize, parked: &AtomicBool) {
-        let mut seen = 0;
-        let mut idle = Instant::now();
+    /// The loop of worker `index`, which takes no jobs while the number of threads is smaller.
+    fn worker_loop(&self, index: usize, parked: &AtomicBool) {
+        let mut last_epoch = 0;
+        let mut idle_since = Instant::now();
         loop {
             let gate = self.gate.load(Ordering::SeqCst);
-            if gate & OPEN != 0 && gate >> 32 != seen && number < num_threads() {
+            if gate & OPEN != 0 && gate >> 32 != last_epoch && index < num_threads() {
                 if self.gate.compare_exchange(gate, gate + 1, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                    seen = gate >> 32;
-                    // SAFETY: counted in the gate, so the job is alive (module invariant).
+                    last_epoch = gate >> 32;
+                    // SAFETY: this worker is counted in the gate, so the job is alive (module invariant).
                     unsafe { (*self.job.load(Ordering::Acquire)).work() };
                     self.gate.fetch_sub(1, Ordering::AcqRel);
-                    idle = Instant::now();
+                    idle_since = Instant::now();
                 }
-            } else if idle.elapsed() < SPIN {
+            } else if idle_since.elapsed() < SPIN {
                 std::hint::spin_loop();
             } else {
                 parked.store(true, Ordering::SeqCst);
                 let gate = self.gate.load(Ordering::SeqCst);
-                if gate & OPEN == 0 || gate >> 32 == seen || number >= num_threads() {
+                if gate & OPEN == 0 || gate >> 32 == last_epoch || index >= num_threads() {
                     thread::park();
                 }
                 parked.store(false, Ordering::SeqCst);
-                idle = Instant::now();
+                idle_since = Instant::now();
             }
         }
     }
@@ -237,7 +237,7 @@ fn pool() -> &'static Pool {
     let _start = START.lock();
     let existing = POOL.load(Ordering::Acquire);
     if !existing.is_null() {
-        // SAFETY: as above.
+        // SAFETY: only leaked pools are ever stored.
         return unsafe { &*existing };
     }
     static AT_FORK: OnceLock<()> = OnceLock::new();

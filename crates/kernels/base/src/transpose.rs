@@ -56,7 +56,7 @@ pub mod avx {
 
     macro_rules! tiles {
         ($($element:ty, $vector:ty, $side:literal: $square:ident $transposed:ident $transpose:ident $stream:ident,
-            $zero:ident $load:ident $store:ident $past_caches:ident;)*) => {$(
+            $zero:ident $load:ident $store:ident $stream_store:ident;)*) => {$(
             /// Load as many dense columns, `line` apart, as a vector has lanes, and transpose them.
             ///
             /// # Safety
@@ -75,7 +75,7 @@ pub mod avx {
             /// Transpose a tile: `TILE` dense columns `line` apart into rows `stride` apart.
             ///
             /// # Safety
-            /// The tile is readable and writable there.
+            /// The columns are readable, and the rows writable.
             #[target_feature(enable = "avx")]
             pub(super) unsafe fn $transpose(from: *const $element, line: isize, to: *mut $element, stride: isize) {
                 for left in (0..TILE).step_by($side) {
@@ -107,8 +107,8 @@ pub mod avx {
                             let second = $square(from.offset((left + $side) as isize * line).add(top), line);
                             for (i, (first, second)) in first.into_iter().zip(second).enumerate() {
                                 let row = corner.offset(i as isize * stride);
-                                $past_caches(row, first);
-                                $past_caches(row.add($side), second);
+                                $stream_store(row, first);
+                                $stream_store(row.add($side), second);
                             }
                         }
                     }
@@ -175,11 +175,11 @@ pub mod avx512 {
 
     /// Transpose a tile of 32-bit elements: `TILE` dense columns `line` apart into rows `stride` apart, with non-temporal stores.
     ///
-    /// # Safety
+    /// Dense columns `line` apart are readable, and the rows writable and aligned to cache lines.
     /// The tile is readable and writable there, and its rows are lines of the caches.
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn transpose_words(from: *const f32, line: isize, to: *mut f32, stride: isize) {
-        // SAFETY: guaranteed by the caller of this function.
+        // SAFETY: the vectors lie inside the tile, which the caller guarantees.
         unsafe {
             let mut x = [_mm512_setzero_si512(); TILE];
             for (i, x) in x.iter_mut().enumerate() {
@@ -191,14 +191,14 @@ pub mod avx512 {
         }
     }
 
-    /// Sixteen by sixteen 32-bit elements, turned.
+    /// Transpose sixteen by sixteen 32-bit elements.
     ///
     /// # Safety
     /// The processor has AVX-512.
     #[target_feature(enable = "avx512f")]
     #[inline]
     pub fn words(mut x: [__m512i; TILE]) -> [__m512i; TILE] {
-        // Pairs of columns, then fours, within quarters of vectors.
+        // Interleave pairs of columns, then groups of four, within 128-bit lanes.
         let mut y = x;
         for i in 0..8 {
             y[2 * i] = _mm512_unpacklo_epi32(x[2 * i], x[2 * i + 1]);
@@ -210,7 +210,7 @@ pub mod avx512 {
             x[i + 2] = _mm512_unpacklo_epi64(y[i + 1], y[i + 3]);
             x[i + 3] = _mm512_unpackhi_epi64(y[i + 1], y[i + 3]);
         }
-        // Vector j of each four has rows j, j + 4, j + 8 and j + 12.
+        // Vector j of each group of four has rows j, j + 4, j + 8 and j + 12.
         for j in 0..4 {
             let low = _mm512_shuffle_i32x4::<0x88>(x[j], x[4 + j]);
             let high = _mm512_shuffle_i32x4::<0x88>(x[8 + j], x[12 + j]);
@@ -224,15 +224,15 @@ pub mod avx512 {
         y
     }
 
-    /// Turn a tile of 64-bit elements, like [`transpose_words`].
+    /// Transpose a tile of 64-bit elements, like [`transpose_words`].
     ///
     /// # Safety
-    /// As there.
+    /// As of [`transpose_words`].
     #[target_feature(enable = "avx512f")]
     pub(super) unsafe fn transpose_doubles(from: *const f64, line: isize, to: *mut f64, stride: isize) {
         for left in (0..TILE).step_by(8) {
             for top in (0..TILE).step_by(8) {
-                // SAFETY: guaranteed by the caller of this function.
+                // SAFETY: the vectors lie inside the tile, which the caller guarantees.
                 unsafe {
                     let corner = from.offset(left as isize * line).add(top);
                     let mut x = [_mm512_setzero_pd(); 8];

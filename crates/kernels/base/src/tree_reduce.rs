@@ -6,7 +6,7 @@
 /// loops, which causes a store-to-load forwarding stall; where it does not (`row.rs`), in-place is no faster.
 #[inline(always)]
 pub fn tree_reduce<T: Copy, const N: usize>(lanes: &[T; N], combine: impl Fn(T, T) -> T + Copy) -> T {
-    const { assert!(N.is_power_of_two() && N <= 64, "as many lanes as there are steps below") }
+    const { assert!(N.is_power_of_two() && N <= 64, "a power of two up to 64 lanes") }
     match N {
         64 => reduce_32(&fold_halves::<T, 32>(lanes, combine), combine),
         32 => reduce_32(lanes, combine),
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn halves_are_combined() {
+    fn halves_are_combined_in_a_tree() {
         assert_eq!(pairing::<1>(), "0");
         assert_eq!(pairing::<2>(), "(0 1)");
         assert_eq!(pairing::<4>(), "((0 2) (1 3))");

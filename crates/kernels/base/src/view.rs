@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 
 use umber_types::{DType, Element, Layout};
 
-/// Memory to read.
+/// Memory for reading.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     base: *const u8,
@@ -15,7 +15,7 @@ pub struct View<'a> {
     layout: &'a Layout,
 }
 
-/// Memory to write.
+/// Memory for writing.
 #[derive(Debug)]
 pub struct ViewMut<'a> {
     base: *mut u8,
@@ -24,16 +24,16 @@ pub struct ViewMut<'a> {
     exclusive: PhantomData<&'a mut u8>,
 }
 
-// SAFETY: a view is a promise about memory (see the module invariant) that holds from every thread.
+// SAFETY: the module invariant holds on every thread.
 unsafe impl Send for View<'_> {}
-// SAFETY: as above; shared reads do not conflict.
+// SAFETY: the module invariant holds on every thread; shared reads do not conflict.
 unsafe impl Sync for View<'_> {}
-// SAFETY: as above; the exclusive promise moves with the view.
+// SAFETY: the module invariant holds on every thread; exclusive access moves with the view.
 unsafe impl Send for ViewMut<'_> {}
 // SAFETY: shared access to a ViewMut only hands out the pointer; writers split the index range among themselves.
 unsafe impl Sync for ViewMut<'_> {}
 
-/// The signed integers of the same width for unsigned ones, other dtypes as they are.
+/// The signed integer type of the same width for unsigned ones, other dtypes unchanged.
 pub fn signed(dtype: DType) -> DType {
     match dtype {
         DType::UInt8 => DType::Int8,
@@ -54,7 +54,7 @@ impl<'a> View<'a> {
         View { base, dtype, layout }
     }
 
-    /// A view of a slice, dense from its start.
+    /// A view of a slice; `layout.offset` counts from its start.
     ///
     /// # Panics
     /// If the layout reaches outside the slice.
@@ -69,7 +69,7 @@ impl<'a> View<'a> {
         self.dtype
     }
 
-    /// The same bits with unsigned integers taken as signed: for kernels whose sums and products wrap.
+    /// The same bits with unsigned integers reinterpreted as signed: for kernels with wrapping sums and products.
     pub fn into_signed(self) -> View<'a> {
         View { dtype: signed(self.dtype), ..self }
     }
@@ -85,7 +85,7 @@ impl<'a> View<'a> {
         &self.layout.shape
     }
 
-    /// Distances between neighbours, in elements.
+    /// Strides in elements.
     pub fn strides(&self) -> &'a [isize] {
         &self.layout.strides
     }
@@ -116,7 +116,7 @@ impl<'a> View<'a> {
         if self.size() == 0 {
             return Some(&[]);
         }
-        // SAFETY: the module invariant, dense by the check above.
+        // SAFETY: the module invariant; the elements are contiguous by the check above.
         Some(unsafe { std::slice::from_raw_parts(self.start_as(), self.size()) })
     }
 }
@@ -131,10 +131,10 @@ impl<'a> ViewMut<'a> {
         ViewMut { base, dtype, layout, exclusive: PhantomData }
     }
 
-    /// A view of a slice, dense from its start.
+    /// A view of a slice; `layout.offset` counts from its start.
     ///
     /// # Panics
-    /// If the layout reaches outside the slice, or an element twice, which would be a data race between tasks.
+    /// If the layout reaches outside the slice, or reaches an element twice, which would be a data race between tasks.
     pub fn of<T: Element>(slice: &'a mut [T], layout: &'a Layout) -> ViewMut<'a> {
         assert_inside(layout, slice.len());
         assert!(!layout.is_overlapping(), "layout reaches an element of its slice twice");
@@ -161,7 +161,7 @@ impl<'a> ViewMut<'a> {
         &self.layout.shape
     }
 
-    /// Distances between neighbours, in elements.
+    /// Strides in elements.
     pub fn strides(&self) -> &'a [isize] {
         &self.layout.strides
     }
@@ -182,7 +182,7 @@ impl<'a> ViewMut<'a> {
         self.start().cast()
     }
 
-    /// The same view, for a shorter time.
+    /// The same view with a shorter lifetime.
     pub fn reborrow(&mut self) -> ViewMut<'_> {
         ViewMut { base: self.base, dtype: self.dtype, layout: self.layout, exclusive: PhantomData }
     }
@@ -200,12 +200,12 @@ impl<'a> ViewMut<'a> {
         if self.size() == 0 {
             return Some(&mut []);
         }
-        // SAFETY: the module invariant, dense by the check above, exclusive through `&mut self`.
+        // SAFETY: the module invariant; the elements are contiguous by the check above, and `&mut self` is exclusive.
         Some(unsafe { std::slice::from_raw_parts_mut(self.start_as(), self.size()) })
     }
 }
 
-/// Are the elements aligned for their dtype, if there are any?
+/// True if there are no elements, or they are aligned for their dtype.
 fn is_aligned(base: *const u8, dtype: DType, layout: &Layout) -> bool {
     layout.size() == 0 || base.addr().is_multiple_of(dtype.alignment())
 }

@@ -1,4 +1,4 @@
-//! Which kernel computes a convolution, and which the gradient of its weights.
+//! Choice of the kernel that computes a convolution or the gradient of its weights.
 
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_matmul::multiply::Multiply;
@@ -6,15 +6,15 @@ use umber_kernels_matmul::multiply::Multiply;
 use super::geometry::Geometry;
 use super::{direct, grouped, sliding_1d, winograd};
 
-/// Which of the two computations of a convolution.
+/// The two computations of a convolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pass {
     Forward,
     WeightGradient,
 }
 
-/// How a phase is computed. Sums of integers and complex numbers have [`Im2colGemm`](Kernel::Im2colGemm) only: their
-/// accumulators are no vectors.
+/// The algorithm for a phase. Integers and complex numbers have [`Im2colGemm`](Kernel::Im2colGemm) only, because their
+/// accumulators are not SIMD vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
     /// [`sliding_1d`]: a long kernel over one channel; forward only.
@@ -29,32 +29,32 @@ pub(super) enum Kernel {
     Im2colGemm,
 }
 
-/// May [`winograd`] be used? It gives up on data that are not all finite, after it has looked at them.
+/// Whether [`winograd`] may be used. It checks its results and gives up if they are not all finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AllowWinograd {
     Yes,
     No,
 }
 
-/// The first kernel that suits a phase. Beside each is the case of the benchmarks (`cargo bench --bench conv`, for gradients the
-/// one named "weight gradient") that justifies it.
+/// The first applicable kernel for a phase. The comment on each line names the benchmark that justifies the choice (`cargo
+/// bench --bench conv`; for gradients the one called "weight gradient").
 pub(super) fn kernel_for<T: Multiply>(pass: Pass, phase: &Geometry, winograd: AllowWinograd) -> Kernel {
     if !T::Acc::IN_REGISTERS {
-        Kernel::Im2colGemm // the only one
+        Kernel::Im2colGemm // the only one for these dtypes
     } else if pass == Pass::Forward && sliding_1d::is_applicable(phase) {
-        Kernel::Sliding1d // 64 along a signal
+        Kernel::Sliding1d // 64 taps over a 1-D signal
     } else if is_float32::<T>() && grouped::is_applicable::<T>(phase) {
         Kernel::Grouped // 3x3 depthwise, 3x3 in 32 groups
     } else if winograd == AllowWinograd::Yes && winograd::is_applicable::<T>(phase) {
-        Kernel::Winograd // 3x3, 8 of 56, 64 to 64; 3 along lines
+        Kernel::Winograd // 3x3, batch 8 of 56x56, 64 to 64 channels; 1-D with 3 taps
     } else if direct::is_applicable::<T>(phase) {
-        Kernel::Direct // 3x3 by two, 7x7 by two, 3x3x3
+        Kernel::Direct // 3x3 and 7x7 with stride 2, 3x3x3
     } else {
-        Kernel::Im2colGemm // 3x3, 8 of 7, 512 to 512
+        Kernel::Im2colGemm // 3x3, batch 8 of 7x7, 512 to 512 channels
     }
 }
 
-/// Are sums taken in float32? Networks are trained in that; in float64 [`direct`] does what [`grouped`] would.
+/// Whether sums are accumulated in float32, as in most training. In float64 [`direct`] covers what [`grouped`] would.
 pub(super) const fn is_float32<T: Multiply>() -> bool {
     size_of::<T::Acc>() == size_of::<f32>()
 }

@@ -1,10 +1,10 @@
-//! Where the elements of a convolution lie, in elements from the starts of its views.
+//! Shapes and strides of a convolution. Offsets and strides count elements from the starts of the views.
 
 use smallvec::SmallVec;
 use umber_types::ConvParams;
 
-/// One spatial axis: output `o` and tap `t` meet at element `first + o * stride + t * dilation` of the input, which is
-/// zero outside.
+/// One spatial axis: output `o` and tap `t` read element `first + o * stride + t * dilation` of the input, which is zero
+/// outside its bounds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Axis {
     pub(super) input: usize,
@@ -13,13 +13,13 @@ pub(super) struct Axis {
     pub(super) first: isize,
     pub(super) stride: isize,
     pub(super) dilation: isize,
-    /// Distances in memory between neighbours in the input, the weight and the output.
+    /// Strides in memory of the input, the weight and the output along this axis.
     pub(super) input_stride: isize,
     pub(super) weight_stride: isize,
     pub(super) output_stride: isize,
 }
 
-/// Where the first element of an operand lies, and distances along its first and its last axis.
+/// Offset of the first element of an operand, and strides of its first and last axis.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct OperandStrides {
     pub(super) start: isize,
@@ -27,7 +27,7 @@ pub(super) struct OperandStrides {
     pub(super) channel: isize,
 }
 
-/// A convolution without gaps in its input.
+/// A convolution whose input is not dilated.
 #[derive(Clone, Debug)]
 pub(super) struct Geometry {
     pub(super) batch: usize,
@@ -42,46 +42,46 @@ pub(super) struct Geometry {
     pub(super) output: OperandStrides,
 }
 
-/// A place along several axes.
+/// Coordinates along the spatial axes.
 pub(super) type SpatialCoords = SmallVec<[usize; 3]>;
 
-/// One row of the patches: a place in the output, without its channel.
+/// One row of the im2col matrix: the position of an output, without its channel.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     pub(super) batch: usize,
-    pub(super) place: SpatialCoords,
+    pub(super) position: SpatialCoords,
 }
 
 /// Shape and strides of a view.
 pub(super) type ShapeStrides<'a> = (&'a [usize], &'a [isize]);
 
 impl Geometry {
-    /// The convolutions without gaps that together make this one; each writes its own elements.
+    /// Split a convolution into phases: convolutions without input dilation, whose outputs are disjoint.
     ///
-    /// Where the input has gaps, outputs a period apart meet the same taps, and the others meet none of these.
+    /// With a dilated input, outputs one period apart use the same taps; all other taps read zeros between the elements.
     pub(super) fn phases(
         params: &ConvParams,
         input: ShapeStrides,
         weight: ShapeStrides,
         output: ShapeStrides,
     ) -> Vec<Geometry> {
-        let ends = |(_, strides): ShapeStrides| OperandStrides {
+        let operand = |(_, strides): ShapeStrides| OperandStrides {
             start: 0,
             outer: strides[0],
             channel: strides[strides.len() - 1],
         };
         let channels = |(shape, _): ShapeStrides| shape[shape.len() - 1];
-        let whole = Geometry {
+        let base = Geometry {
             batch: input.0[0],
             groups: params.groups,
             inputs: channels(weight),
             outputs: channels(output) / params.groups,
             axes: SmallVec::new(),
-            input: ends(input),
-            weight: ends(weight),
-            output: ends(output),
+            input: operand(input),
+            weight: operand(weight),
+            output: operand(output),
         };
-        let mut found = vec![whole];
+        let mut phases = vec![base];
         for (i, axis) in params.axes.iter().enumerate() {
             let gap = axis.input_dilation;
             let (stride, dilation) = (axis.stride, axis.kernel_dilation);
@@ -93,10 +93,10 @@ impl Geometry {
                 let meets = |&t: &usize| position(o, t).rem_euclid(gap as isize) == 0;
                 starts.extend((0..tap_period.min(taps)).find(meets).map(|t| (o, t)));
             }
-            let parts = found.iter().flat_map(|whole| starts.iter().map(move |&(o, t)| (whole, o, t)));
-            let parts = parts.map(|(whole, o, t)| {
-                let mut part = whole.clone();
-                part.axes.push(Axis {
+            let splits = phases.iter().flat_map(|parent| starts.iter().map(move |&(o, t)| (parent, o, t)));
+            let splits = splits.map(|(parent, o, t)| {
+                let mut phase = parent.clone();
+                phase.axes.push(Axis {
                     input: input.0[i + 1],
                     taps: (taps - t).div_ceil(tap_period),
                     outputs: (outputs - o).div_ceil(output_period),
@@ -107,60 +107,60 @@ impl Geometry {
                     weight_stride: weight.1[i + 1] * tap_period as isize,
                     output_stride: output.1[i + 1] * output_period as isize,
                 });
-                part.weight.start += t as isize * weight.1[i + 1];
-                part.output.start += o as isize * output.1[i + 1];
-                part
+                phase.weight.start += t as isize * weight.1[i + 1];
+                phase.output.start += o as isize * output.1[i + 1];
+                phase
             });
-            found = parts.collect();
+            phases = splits.collect();
         }
-        found
+        phases
     }
 
-    /// How many rows the patches have.
+    /// Number of rows of the im2col matrix.
     pub(super) fn rows(&self) -> usize {
         self.batch * self.axes.iter().map(|axis| axis.outputs).product::<usize>()
     }
 
-    /// How many taps the kernel has.
+    /// Number of taps of the kernel.
     pub(super) fn taps(&self) -> usize {
         self.axes.iter().map(|axis| axis.taps).product()
     }
 
-    /// How many terms each sum has: columns of the patches.
+    /// Number of terms in each sum: columns of the im2col matrix.
     pub(super) fn depth(&self) -> usize {
         self.taps() * self.inputs
     }
 
-    /// How many products of two numbers all sums are made of.
+    /// Number of scalar multiplications.
     pub(super) fn multiplications(&self) -> f64 {
         self.rows() as f64 * (self.groups * self.outputs) as f64 * self.depth() as f64
     }
 
-    /// Row number `index` of the patches.
+    /// Row `index` of the im2col matrix.
     pub(super) fn row(&self, index: usize) -> Row {
-        let mut rest = index;
-        let mut place: SpatialCoords = SmallVec::from_elem(0, self.axes.len());
-        for (digit, axis) in place.iter_mut().zip(&self.axes).rev() {
-            *digit = rest % axis.outputs;
-            rest /= axis.outputs;
+        let mut remaining = index;
+        let mut position: SpatialCoords = SmallVec::from_elem(0, self.axes.len());
+        for (digit, axis) in position.iter_mut().zip(&self.axes).rev() {
+            *digit = remaining % axis.outputs;
+            remaining /= axis.outputs;
         }
-        Row { batch: rest, place }
+        Row { batch: remaining, position }
     }
 
-    /// Go to the next row.
+    /// Advance to the next row.
     pub(super) fn advance(&self, row: &mut Row) {
-        if step(&mut row.place, self.axes.iter().map(|axis| axis.outputs)) {
+        if step(&mut row.position, self.axes.iter().map(|axis| axis.outputs)) {
             row.batch += 1;
         }
     }
 
-    /// The output of a row, in its first channel.
+    /// Offset of a row's output, in its first channel.
     pub(super) fn output_of(&self, row: &Row) -> isize {
-        let along = row.place.iter().zip(&self.axes).map(|(&o, axis)| o as isize * axis.output_stride);
+        let along = row.position.iter().zip(&self.axes).map(|(&o, axis)| o as isize * axis.output_stride);
         self.output.start + row.batch as isize * self.output.outer + along.sum::<isize>()
     }
 
-    /// The distance between the outputs of neighbouring rows, if it is always the same.
+    /// Stride between the outputs of consecutive rows, if it is constant.
     pub(super) fn output_row(&self) -> Option<isize> {
         let mut distance = None;
         let mut reach = 0;
@@ -178,19 +178,19 @@ impl Geometry {
         Some(distance.unwrap_or(self.output.outer))
     }
 
-    /// The place in the weight of tap number `index`, in its first channels.
+    /// Offset of tap `index` in the weight, in its first channels.
     pub(super) fn weight_of(&self, index: usize) -> isize {
-        let mut rest = index;
+        let mut remaining = index;
         let mut offset = self.weight.start;
         for axis in self.axes.iter().rev() {
-            offset += (rest % axis.taps) as isize * axis.weight_stride;
-            rest /= axis.taps;
+            offset += (remaining % axis.taps) as isize * axis.weight_stride;
+            remaining /= axis.taps;
         }
         offset
     }
 }
 
-/// Count one further; true if the count starts again at zero.
+/// Increment a mixed-radix counter; returns true if it wraps around to zero.
 pub(super) fn step(
     digits: &mut [usize],
     lengths: impl DoubleEndedIterator<Item = usize> + ExactSizeIterator,

@@ -1,4 +1,4 @@
-//! Convolutions as products: blocks of patches times the weight as a matrix.
+//! Convolutions as matrix products: blocks of the im2col matrix times the weight.
 
 use std::ops::Range;
 
@@ -12,26 +12,26 @@ use umber_kernels_matmul::product::{Beta, Matrix, Product};
 use super::geometry::Geometry;
 use super::im2col::Im2col;
 
-/// Bytes of a block of patches: it stays in L2.
+/// Bytes of an im2col block, which should stay in L2.
 pub(super) const BLOCK: usize = 512 << 10;
-/// Columns of a block at most.
+/// Maximum number of columns of a block.
 const DEPTH: usize = 2048;
-/// Nanoseconds of work worth a thread of its own.
+/// Minimum work in nanoseconds for which another thread pays.
 pub(super) const NS_PER_JOB: f64 = 40_000.0;
 
-/// How the work is cut: rows and columns of the output, and terms of the sums, of one job.
+/// The split of the work: rows and columns of the output per job, and terms of the sums per block.
 struct Plan {
     height: usize,
     width: usize,
     depth: usize,
 }
 
-/// How many threads work of this many multiplications is worth.
+/// Number of threads that this many multiplications justify.
 pub(super) fn threads_for<T: Multiply>(multiplications: f64) -> usize {
     ((multiplications / T::SPEED / NS_PER_JOB) as usize).clamp(1, num_threads())
 }
 
-/// Run jobs on this thread alone, or on all.
+/// Run jobs serially or on all threads.
 pub(super) fn on_threads(threads: usize, jobs: usize, run: impl Fn(usize) + Sync) {
     if threads == 1 { (0..jobs).for_each(run) } else { parallel_for(jobs, run) }
 }
@@ -68,7 +68,7 @@ impl Plan {
         let depth_of_block = depth.div_ceil(depth.div_ceil(DEPTH));
         let fitting = (BLOCK / (depth_of_block * size_of::<T::Acc>())).clamp(64, 4096);
         let threads = threads_for::<T>(geometry.multiplications());
-        // As many blocks for each thread, and rows enough to be worth packing the weight for.
+        // The same number of blocks for each thread, and enough rows in each to amortise the packing of the weight.
         let target_jobs =
             rows.div_ceil(fitting).max(if threads > 1 { (2 * threads).div_ceil(geometry.groups) } else { 1 });
         let target_jobs = if threads > 1 { target_jobs.next_multiple_of(threads) } else { target_jobs };
@@ -79,7 +79,7 @@ impl Plan {
     }
 }
 
-/// Write the weight of a group as a matrix: a row a term, a column an output channel.
+/// Pack the weight of a group as a matrix: rows are terms, columns are output channels.
 fn pack_weight<T: Multiply>(geometry: &Geometry, weight: Source<T>, group: usize, to: &mut [T::Acc]) {
     let (inputs, outputs) = (geometry.inputs, geometry.outputs);
     let first = (group * outputs) as isize * geometry.weight.outer;
@@ -90,7 +90,7 @@ fn pack_weight<T: Multiply>(geometry: &Geometry, weight: Source<T>, group: usize
     }
 }
 
-/// A part of the output of one group.
+/// Some rows and columns of the output of one group.
 struct Block<'a> {
     geometry: &'a Geometry,
     group: usize,
@@ -104,8 +104,8 @@ impl Block<'_> {
         let (height, width) = (rows.len(), columns.len());
         let channel = (group * geometry.outputs + columns.start) as isize * geometry.output.channel;
         let in_place = geometry.output_row().filter(|_| T::DIRECT && geometry.output.channel == 1);
-        let kept = if in_place.is_some() { 0 } else { height * width };
-        scratch::with(height * depth + kept, |memory: &mut [T::Acc]| {
+        let sums_size = if in_place.is_some() { 0 } else { height * width };
+        scratch::with(height * depth + sums_size, |memory: &mut [T::Acc]| {
             let (block, sums) = memory.split_at_mut(height * depth);
             let (out, out_row) = match in_place {
                 Some(distance) => {
@@ -137,7 +137,7 @@ impl Block<'_> {
                 for sums in sums.chunks_exact(width) {
                     let first = geometry.output_of(&row) + channel;
                     for (i, &sum) in sums.iter().enumerate() {
-                        // SAFETY: inside the output, in rows and columns of this job alone.
+                        // SAFETY: inside the output, in rows and columns that only this job writes.
                         unsafe { *output.at(first + i as isize * geometry.output.channel) = T::narrow(sum) };
                     }
                     geometry.advance(&mut row);

@@ -36,8 +36,8 @@ use geometry::Geometry;
 /// `output[n, o.., g, c] = sum over taps t.. and i of input[n, o * stride + t * dilation - low.., g, i] * weight[g, c, t.., i]`
 /// with zeros outside the input and between its elements; `g, c` and `g, i` are one axis.
 ///
-/// Strides of the inputs are any; `output` is dense. Integers wrap, bools are *or* of *and*; 16-bit floats are summed in
-/// float32 and rounded once.
+/// The inputs may have any strides; `output` is dense. Integer sums wrap, bools are combined by *or* of *and*; float16 and
+/// bfloat16 are summed in float32 and rounded once.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
@@ -67,7 +67,7 @@ fn forward<T: Multiply>(params: &ConvParams, input: View, weight: View, output: 
         (output.shape(), output.strides()),
     );
     let (source, target) = (Source::<T>::of(&input), Target::<T>::of(&output));
-    let by = Source::<T>::of(&weight);
+    let weights = Source::<T>::of(&weight);
     let written: usize = phases.iter().map(|phase| phase.rows() * phase.groups * phase.outputs).sum();
     if written != output.size() || weight.size() == 0 {
         fill_zero::<T>(output);
@@ -75,24 +75,24 @@ fn forward<T: Multiply>(params: &ConvParams, input: View, weight: View, output: 
     phases.retain(|phase| phase.rows() * phase.depth() > 0);
     each(&phases, |phase| {
         let mut kernel = kernel_for::<T>(Pass::Forward, phase, AllowWinograd::Yes);
-        // `const` conditions, so that no kernel is compiled for dtypes that never reach it.
+        // `const` conditions, so that these kernels are not instantiated for dtypes that never reach them.
         if const { T::Acc::IN_REGISTERS } {
             if kernel == Kernel::Winograd {
-                if winograd::forward(phase, source, by, target) {
+                if winograd::forward(phase, source, weights, target) {
                     return;
                 }
                 kernel = kernel_for::<T>(Pass::Forward, phase, AllowWinograd::No);
             }
             match kernel {
-                Kernel::Sliding1d => return sliding_1d::forward(phase, source, by, target),
+                Kernel::Sliding1d => return sliding_1d::forward(phase, source, weights, target),
                 Kernel::Grouped if const { is_float32::<T>() } => {
-                    return grouped::forward(phase, source, by, target);
+                    return grouped::forward(phase, source, weights, target);
                 }
-                Kernel::Direct => return direct::forward(phase, source, by, target),
+                Kernel::Direct => return direct::forward(phase, source, weights, target),
                 Kernel::Grouped | Kernel::Winograd | Kernel::Im2colGemm => {}
             }
         }
-        im2col_gemm::forward(phase, source, by, target);
+        im2col_gemm::forward(phase, source, weights, target);
     });
 }
 
@@ -108,7 +108,7 @@ fn backward<T: Multiply>(params: &ConvParams, input: View, cotangent: View, outp
         (cotangent.shape(), cotangent.strides()),
     );
     let (source, target) = (Source::<T>::of(&input), Target::<T>::of(&output));
-    let by = Source::<T>::of(&cotangent);
+    let cotangents = Source::<T>::of(&cotangent);
     phases.retain(|phase| phase.rows() > 0);
     let written: usize = phases.iter().map(|phase| phase.depth() * phase.groups * phase.outputs).sum();
     if written != output.size() {
@@ -116,27 +116,27 @@ fn backward<T: Multiply>(params: &ConvParams, input: View, cotangent: View, outp
     }
     each(&phases, |phase| {
         let mut kernel = kernel_for::<T>(Pass::WeightGradient, phase, AllowWinograd::Yes);
-        // As in `forward`.
+        // `const` for the same reason as in `forward`.
         if const { T::Acc::IN_REGISTERS } {
             if kernel == Kernel::Winograd {
-                if winograd::backward(phase, source, by, target) {
+                if winograd::backward(phase, source, cotangents, target) {
                     return;
                 }
                 kernel = kernel_for::<T>(Pass::WeightGradient, phase, AllowWinograd::No);
             }
             match kernel {
                 Kernel::Grouped if const { is_float32::<T>() } => {
-                    return grouped::backward(phase, source, by, target);
+                    return grouped::backward(phase, source, cotangents, target);
                 }
-                Kernel::Direct => return direct::backward(phase, source, by, target),
+                Kernel::Direct => return direct::backward(phase, source, cotangents, target),
                 Kernel::Sliding1d | Kernel::Grouped | Kernel::Winograd | Kernel::Im2colGemm => {}
             }
         }
-        weight_gradient_gemm::backward(phase, source, by, target);
+        weight_gradient_gemm::backward(phase, source, cotangents, target);
     });
 }
 
-/// Run on every phase: many of them side by side, few one after the other with all threads on each.
+/// Run every phase: with many phases, one task per phase in parallel; with few, one phase at a time with all threads on each.
 fn each(phases: &[Geometry], run: impl Fn(&Geometry) + Sync) {
     if phases.len() >= 2 * num_threads() {
         parallel_for(phases.len(), |i| run(&phases[i]));
@@ -145,21 +145,27 @@ fn each(phases: &[Geometry], run: impl Fn(&Geometry) + Sync) {
     }
 }
 
-/// The shapes fit each other.
+/// Assert that the shapes match.
 fn check(params: &ConvParams, input: &View, weight: &View, output: &[usize]) {
     let (x, w) = (input.shape(), weight.shape());
     let last = params.axes.len() + 1;
-    assert!(x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(), "as many axes");
+    assert!(
+        x.len() == last + 1 && w.len() == x.len() && output.len() == x.len(),
+        "input, weight and output have the same rank"
+    );
     assert!(
         params.groups > 0 && x[last] == w[last] * params.groups,
         "the weight has the channels of the input"
     );
-    assert!(output[0] == x[0] && output[last] == w[0], "the output has the batch and the channels");
-    assert!(w[0].is_multiple_of(params.groups), "every group has as many outputs");
+    assert!(
+        output[0] == x[0] && output[last] == w[0],
+        "the output has the batch size of the input and the channels of the weight"
+    );
+    assert!(w[0].is_multiple_of(params.groups), "the groups divide the outputs");
     for (i, axis) in params.axes.iter().enumerate() {
         assert!(
             output[i + 1] == axis.outputs(x[i + 1], w[i + 1]),
-            "the output is as long as the parameters say"
+            "the output has the length that the parameters give"
         );
     }
 }
@@ -169,7 +175,8 @@ fn fill_zero<T: Multiply>(mut output: ViewMut) -> Option<()> {
     Some(())
 }
 
-/// One tap that visits each element once: the input, a row a position, times the weight.
+/// Handle a kernel of one tap and stride 1 as a matrix product: input positions as rows, times the weight. Returns false for
+/// others.
 fn is_pointwise<T: Multiply>(params: &ConvParams, input: &View, weight: &View, output: &ViewMut) -> bool {
     let (x, y) = (input.shape(), output.shape());
     let last = x.len() - 1;
@@ -190,7 +197,7 @@ fn is_pointwise<T: Multiply>(params: &ConvParams, input: &View, weight: &View, o
         offset: weight.layout().offset,
     };
     let out = Layout { offset: output.layout().offset, ..Layout::contiguous(Shape::from([rows, y[last]])) };
-    // SAFETY: the same elements of the same views under other shapes; the output is held exclusively by the caller.
+    // SAFETY: the same elements of the same views under other shapes; the caller has exclusive access to the output.
     unsafe {
         let base = |view: &View| view.start().wrapping_sub(view.layout().offset * view.dtype().size());
         let start = output.start().wrapping_sub(output.layout().offset * output.dtype().size());

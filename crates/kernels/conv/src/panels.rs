@@ -1,4 +1,4 @@
-//! The output's channels in panels, and where they lie in packed weights and in copies of the input.
+//! Panels: blocks of output channels, with their layout in packed weights and in copies of the input.
 
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::shared::{Source, Target};
@@ -11,18 +11,18 @@ use super::boxes::Run;
 use super::geometry::Geometry;
 use super::registers::Width;
 
-/// Groups of at most this many outputs lie side by side in a vector.
+/// Groups of at most this many outputs share a vector.
 const NARROW: usize = 8;
 
-/// Elements of the weight that are worth a job of their own.
+/// Minimum number of weight elements for which another job pays.
 const GRAIN: usize = 1 << 15;
 
-/// Which channels of the input those of a vector meet.
+/// Which channels of the copied input a lane reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ChannelMapping {
-    /// Every one all of those in a copy.
+    /// Every lane reads all channels of the copy, which belong to one group.
     All,
-    /// Each its own: the copy has the channels of each one's group at its place.
+    /// Each lane reads the channels of its own group, which the copy holds at the position of that lane.
     Own,
 }
 
@@ -39,23 +39,23 @@ impl ChannelMapping {
 /// Output channels that are computed together.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Panel {
-    /// The first of them, counted through all groups.
+    /// Index of the first channel, counted over all groups.
     pub(super) first: usize,
-    /// How many there are.
+    /// Number of channels.
     pub(super) channels: usize,
-    /// How many vectors they fill, the last perhaps in part.
+    /// Number of vectors; the last may be partly filled.
     pub(super) vectors: usize,
-    /// Vectors of the panels before.
-    before: usize,
+    /// Number of vectors in the panels before.
+    vectors_before: usize,
 }
 
-/// All panels of a convolution: as many for every part of the channels that has a copy of the input of its own.
+/// All panels of a convolution: the same number for every set of channels with its own copy of the input.
 pub(super) struct Panels<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) mapping: ChannelMapping,
     pub(super) lanes: usize,
-    /// How many panels read one copy.
-    pub(super) sharing: usize,
+    /// Number of panels that read one copy.
+    pub(super) per_copy: usize,
     pub(super) all: Vec<Panel>,
 }
 
@@ -75,21 +75,21 @@ impl<'a> Panels<'a> {
                 first: copy * channels + from * lanes,
                 channels: channels.min(to * lanes) - from * lanes,
                 vectors: to - from,
-                before: copy * total + from,
+                vectors_before: copy * total + from,
             }
         });
-        let sharing = if mapping == ChannelMapping::All { count } else { 1 };
-        Panels { geometry, mapping, lanes, sharing, all: all.collect() }
+        let per_copy = if mapping == ChannelMapping::All { count } else { 1 };
+        Panels { geometry, mapping, lanes, per_copy, all: all.collect() }
     }
 
-    /// How many copies of each box of the input there are.
+    /// Number of copies of each box of the input.
     pub(super) fn copies(&self) -> usize {
-        self.all.len() / self.sharing
+        self.all.len() / self.per_copy
     }
 
-    /// Places of the channels of all panels.
-    pub(super) fn lanes(&self) -> usize {
-        self.all.last().map_or(0, |panel| panel.before + panel.vectors) * self.lanes
+    /// Number of channels of all panels, each padded to whole vectors.
+    pub(super) fn padded_channels(&self) -> usize {
+        self.all.last().map_or(0, |panel| panel.vectors_before + panel.vectors) * self.lanes
     }
 
     /// Elements between the terms of a position in a panel's copy.
@@ -105,59 +105,59 @@ impl<'a> Panels<'a> {
         self.geometry.inputs * self.term(panel)
     }
 
-    /// Places of a panel's channels.
+    /// Number of channels of a panel, padded to whole vectors.
     pub(super) fn width_of_outputs(&self, panel: &Panel) -> usize {
         panel.vectors * self.lanes
     }
 
-    /// Elements of a position at most.
+    /// Maximum number of elements of a position.
     pub(super) fn widest(&self) -> usize {
         self.all.iter().map(|panel| self.width(panel)).max().unwrap_or(0)
     }
 
-    /// Places of the channels of the panels before.
+    /// Number of padded channels in the panels before.
     pub(super) fn start(&self, panel: &Panel) -> usize {
-        panel.before * self.lanes
+        panel.vectors_before * self.lanes
     }
 
-    /// The part of a panel in memory that has `depth` elements for each place of a channel.
-    pub(super) fn part<'m, W>(&self, panel: &Panel, depth: usize, memory: &'m [W]) -> &'m [W] {
+    /// The part of `memory` that belongs to a panel, with `depth` elements for each padded channel.
+    pub(super) fn slice<'m, W>(&self, panel: &Panel, depth: usize, memory: &'m [W]) -> &'m [W] {
         &memory[self.start(panel) * depth..][..self.width_of_outputs(panel) * depth]
     }
 
-    /// Write the weight, panel after panel: for each term of the kernel the channels side by side, zeros after the last.
+    /// Pack the weight panel by panel: the channels of a term are contiguous and padded with zeros.
     pub(super) fn pack<T: Multiply>(&self, weight: Source<T>, to: &mut [T::Acc]) {
-        let Geometry { inputs, weight: ends, .. } = self.geometry;
+        let Geometry { inputs, weight: weight_strides, .. } = self.geometry;
         let (taps, depth) = (self.geometry.taps(), self.geometry.depth());
         let to = Target::over(to);
-        let part = |job: usize| {
+        let pack_tap = |job: usize| {
             let (panel, tap) = (&self.all[job / taps], job % taps);
             let stride = self.width_of_outputs(panel);
             let offset = self.start(panel) * depth + tap * inputs * stride;
-            // SAFETY: the part of a panel and a tap, which this job alone writes.
-            let part = unsafe { std::slice::from_raw_parts_mut(to.at(offset as isize), inputs * stride) };
+            // SAFETY: the slice of one panel and tap, which only this job writes.
+            let packed = unsafe { std::slice::from_raw_parts_mut(to.at(offset as isize), inputs * stride) };
             if panel.channels < stride {
-                part.fill(T::Acc::ZERO);
+                packed.fill(T::Acc::ZERO);
             }
-            let start = weight.at(self.geometry.weight_of(tap) + panel.first as isize * ends.outer);
-            let from = Matrix { start, rows: ends.channel, columns: ends.outer };
+            let start = weight.at(self.geometry.weight_of(tap) + panel.first as isize * weight_strides.outer);
+            let from = Matrix { start, rows: weight_strides.channel, columns: weight_strides.outer };
             if T::DIRECT {
                 let from = Matrix { start: from.start.cast(), rows: from.rows, columns: from.columns };
-                copy(from, *inputs, panel.channels, part, stride);
+                copy(from, *inputs, panel.channels, packed, stride);
             } else {
-                pack(from, *inputs, panel.channels, part, stride, T::widen);
+                pack(from, *inputs, panel.channels, packed, stride, T::widen);
             }
         };
         let grain = GRAIN / (inputs * self.lanes).max(1);
-        parallel_ranges(self.all.len() * taps, grain, |range| range.for_each(part));
+        parallel_ranges(self.all.len() * taps, grain, |range| range.for_each(pack_tap));
     }
 
     /// Copy some positions of the input for a panel.
     #[inline(always)]
     pub(super) fn copy<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Acc]) {
-        let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
+        let Geometry { inputs, outputs, input: input_strides, .. } = *self.geometry;
         let first = panel.first / outputs * inputs;
-        let run = Run { offset: run.offset + first as isize * ends.channel, stride: run.stride };
+        let run = Run { offset: run.offset + first as isize * input_strides.channel, stride: run.stride };
         match self.mapping {
             ChannelMapping::All => self.copy_channels(inputs, inputs, input, &run, to),
             ChannelMapping::Own if inputs == 1 && outputs == 1 => {
@@ -167,7 +167,7 @@ impl<'a> Panels<'a> {
         }
     }
 
-    /// Copy `count` channels of some positions as they are, with zeros up to `width`.
+    /// Copy `count` channels of some positions, padded with zeros to `width`.
     #[inline(always)]
     pub(super) fn copy_channels<T: Multiply>(
         &self,
@@ -186,7 +186,7 @@ impl<'a> Panels<'a> {
             return;
         }
         for (i, to) in to.chunks_exact_mut(width).enumerate() {
-            let (to, rest) = to.split_at_mut(count);
+            let (to, padding) = to.split_at_mut(count);
             let at = i as isize * run.stride;
             if channel == 1 {
                 // SAFETY: a position of the input, whose channels are dense.
@@ -194,29 +194,29 @@ impl<'a> Panels<'a> {
                 to.iter_mut().zip(from).for_each(|(to, from)| *to = from.widen());
             } else {
                 for (c, to) in to.iter_mut().enumerate() {
-                    // SAFETY: as above.
+                    // SAFETY: a channel of a position of the input.
                     *to = unsafe { *input.at(at + c as isize * channel) }.widen();
                 }
             }
-            rest.fill(T::Acc::ZERO);
+            padding.fill(T::Acc::ZERO);
         }
     }
 
-    /// Copy the channels of the groups of some positions, each to all outputs of its group.
+    /// Copy the channels of the groups of some positions, and repeat each for all outputs of its group.
     #[inline(always)]
     fn copy_groups<T: Multiply>(&self, panel: &Panel, input: Source<T>, run: &Run, to: &mut [T::Acc]) {
-        let Geometry { inputs, outputs, input: ends, .. } = *self.geometry;
+        let Geometry { inputs, outputs, input: input_strides, .. } = *self.geometry;
         let term = self.term(panel);
-        let group = inputs as isize * ends.channel;
-        // Outputs of the first group before the panel.
+        let group = inputs as isize * input_strides.channel;
+        // Outputs of the first group that belong to the previous panel.
         let skipped = panel.first % outputs;
         let has_whole_groups = skipped == 0 && panel.channels.is_multiple_of(outputs);
         for (i, to) in to.chunks_exact_mut(inputs * term).enumerate() {
             let input = input.shifted(run.offset + i as isize * run.stride);
             for (c, to) in to.chunks_exact_mut(term).enumerate() {
-                let input = input.shifted(c as isize * ends.channel);
-                let (to, rest) = to.split_at_mut(panel.channels);
-                rest.fill(T::Acc::ZERO);
+                let input = input.shifted(c as isize * input_strides.channel);
+                let (to, padding) = to.split_at_mut(panel.channels);
+                padding.fill(T::Acc::ZERO);
                 match (has_whole_groups, outputs) {
                     (true, 1) => repeat_channels::<T, 1>(input, group, to),
                     (true, 2) => repeat_channels::<T, 2>(input, group, to),
@@ -228,7 +228,7 @@ impl<'a> Panels<'a> {
                             if left == 0 {
                                 (left, at) = (outputs, at + group);
                             }
-                            // SAFETY: inside the input.
+                            // SAFETY: a channel of a position of the input.
                             *to = unsafe { *input.at(at) }.widen();
                             left -= 1;
                         }
@@ -238,17 +238,18 @@ impl<'a> Panels<'a> {
         }
     }
 
-    /// Write a panel's sums, term by term, where the weight has them.
+    /// Store a panel's sums to the weight's layout, term by term.
     pub(super) fn store<T: Multiply>(&self, panel: &Panel, sums: &[T::Acc], target: Target<T>) {
-        let Geometry { inputs, weight: ends, .. } = *self.geometry;
+        let Geometry { inputs, weight: weight_strides, .. } = *self.geometry;
         let stride = self.width_of_outputs(panel);
         for (tap, sums) in sums.chunks_exact(inputs * stride).enumerate() {
-            let place = self.geometry.weight_of(tap) + panel.first as isize * ends.outer;
+            let tap_offset = self.geometry.weight_of(tap) + panel.first as isize * weight_strides.outer;
             let from = Matrix { start: sums.as_ptr(), rows: 1, columns: stride as isize };
             for o in 0..panel.channels {
                 for i in 0..inputs {
-                    let at = place + o as isize * ends.outer + i as isize * ends.channel;
-                    // SAFETY: inside the output, an element of this panel alone.
+                    let at =
+                        tap_offset + o as isize * weight_strides.outer + i as isize * weight_strides.channel;
+                    // SAFETY: inside the output, an element that belongs to this panel only.
                     unsafe { *target.at(at) = T::narrow(*from.at(o, i)) };
                 }
             }
@@ -256,11 +257,11 @@ impl<'a> Panels<'a> {
     }
 }
 
-/// Copy numbers that are `distance` apart, each `N` times.
+/// Copy elements that are `distance` apart, each `N` times.
 #[inline(always)]
 fn repeat_channels<T: Multiply, const N: usize>(from: Source<T>, distance: isize, to: &mut [T::Acc]) {
     for (i, to) in to.chunks_exact_mut(N).enumerate() {
-        // SAFETY: the caller copies from inside the input.
+        // SAFETY: the caller passes a run inside the input.
         to.fill(unsafe { *from.at(i as isize * distance) }.widen());
     }
 }

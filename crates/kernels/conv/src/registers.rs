@@ -1,10 +1,10 @@
-//! Sums kept in registers: a few outputs times a few vectors of channels, or a few terms of the kernel times as many.
+//! Inner loops with accumulators in registers: a few outputs, or a few terms of the kernel, by a few vectors of channels.
 //!
-//! Vectors are used in plain loops only: a closure would not be compiled for the instructions they need.
+//! Vectors appear in plain loops only, since a closure would not inherit the target features of its function.
 
 use umber_kernels_base::lanes::{Lanes, Ring, VectorLoop, with_widest};
 
-/// How many elements a vector has, and how many vectors the channels of a panel fill at most.
+/// SIMD lanes of a vector, and the maximum number of vectors in a panel.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Width {
     pub(super) lanes: usize,
@@ -28,15 +28,15 @@ impl<W: Ring> VectorLoop<W> for Probe {
     }
 }
 
-/// The vectors of a panel: as many as leave registers for several outputs.
+/// Maximum vectors of a panel, chosen to leave registers for several rows of accumulators.
 pub(super) const fn most_vectors<W: Ring, V: Lanes<W>>() -> usize {
     // AVX-512 has 32 registers.
     if size_of::<V>() == 64 { 4 } else { 2 }
 }
 
-/// Evaluate an expression for a panel of so many vectors, with constants of these names: how many rows of sums the registers
-/// have space for, and how many vectors a row has. `$most`, the vectors that a panel has at most, is a constant, which keeps
-/// the compiler from making instances for more.
+/// Evaluate an expression for a panel of `$vectors` vectors, with constants `$rows` (rows of accumulators that fit the
+/// registers) and `$columns` (vectors in a row). `$most` is the maximum of `$vectors`; as a constant it keeps the compiler
+/// from instantiating larger cases.
 macro_rules! with_rows {
     ($vectors:expr, $most:expr, |$rows:ident, $columns:ident| $body:expr) => {
         match $vectors {
@@ -55,29 +55,39 @@ macro_rules! with_rows {
 }
 pub(super) use with_rows;
 
-/// A term of a position in a copy of the input: one number for all channels, or where each channel meets its `OWN` a vector
-/// of them.
+/// Load a term of a position in the copy: one element broadcast to all lanes, or, if `OWN`, a vector with an element for each
+/// channel.
+///
+/// # Safety
+///
+/// `from` points to an element of the copy, or to `c + 1` vectors of it if `OWN`.
 #[inline(always)]
 unsafe fn left<W: Ring, V: Lanes<W>, const OWN: bool>(from: *const W, c: usize) -> V {
     // SAFETY: guaranteed by the caller of this function.
     unsafe { if OWN { V::load(from.add(c * V::COUNT)) } else { V::splat(*from) } }
 }
 
-/// Vectors one after the other.
+/// Load `C` consecutive vectors.
+///
+/// # Safety
+///
+/// `C` vectors are readable from `from`.
 #[inline(always)]
 unsafe fn vectors<W: Ring, V: Lanes<W>, const C: usize>(from: *const W) -> [V; C] {
-    let mut found = [V::splat(W::ZERO); C];
-    for (c, vector) in found.iter_mut().enumerate() {
+    let mut loaded = [V::splat(W::ZERO); C];
+    for (c, vector) in loaded.iter_mut().enumerate() {
         // SAFETY: guaranteed by the caller of this function.
         *vector = unsafe { V::load(from.add(c * V::COUNT)) };
     }
-    found
+    loaded
 }
 
-/// Add to `R` outputs (or set them, if `fresh`) what they meet in `C` vectors of channels: `run` terms after each tap.
+/// Add to `R` outputs (or set them, if `fresh`) the products of their inputs with `C` vectors of weights, over `run` terms of
+/// each tap.
 ///
 /// # Safety
-/// From each row on, all terms of all taps are readable, so are as many weights, and the sums are writable.
+///
+/// All terms of all taps are readable from each row, the weights hold as many terms, and the sums are writable.
 #[inline(always)]
 pub(super) unsafe fn outputs<
     W: Ring,
@@ -128,11 +138,12 @@ pub(super) unsafe fn outputs<
     }
 }
 
-/// Add to `R` terms of the kernel, in `C` vectors of channels, what they meet in some outputs: pairs of where an
-/// output's first tap lies and of its cotangent.
+/// Add to the sums of `R` terms of the kernel, in `C` vectors of channels, the products of inputs and cotangents over some
+/// outputs. Each output is a pair of pointers: to its first tap in the copy, and to its cotangent.
 ///
 /// # Safety
-/// Each output's terms and cotangent are readable, and the sums writable.
+///
+/// Each output's terms and cotangent are readable, and the sums are writable.
 #[inline(always)]
 pub(super) unsafe fn terms<
     W: Ring,

@@ -1,4 +1,4 @@
-//! Arrays made from nothing: constants, ranges, diagonals, triangles.
+//! Array creation: constants, ranges, diagonal and triangular matrices.
 //!
 //! MLX's `linspace(start, stop, num)` is, for element `i` in float32, `(1 - t) * start + t * stop` with `t = i / d`,
 //! where `d` is `max(num - 1, 1)` (`num` without the end point), cast to the dtype at the end.
@@ -13,22 +13,22 @@ use umber_types::{Complex, DType, Element, Scalar, bf16, f16, match_dtype};
 /// Bytes worth another thread.
 const GRAIN: usize = 1 << 19;
 
-/// Every element is `value`, cast to the dtype of `out` (dense).
+/// Set every element of `out` (dense) to `value`, cast to its dtype.
 ///
 /// # Panics
 /// If `out` is not dense.
 pub fn fill(value: Scalar, mut out: ViewMut) {
     let bytes = value.to_bytes(out.dtype());
     match_dtype!(out.dtype(), T => {
-        // SAFETY: `bytes` holds an element of this dtype, and every bit pattern is one.
+        // SAFETY: `bytes` holds an element of this dtype, and every bit pattern is valid.
         let value = unsafe { bytes.as_ptr().cast::<T>().read_unaligned() };
-        for_ranges(dense::<T>(&mut out), |_, part: &mut [T]| part.fill(value));
+        for_ranges(dense::<T>(&mut out), |_, chunk: &mut [T]| chunk.fill(value));
     });
 }
 
 /// Element `i` in row-major order is `start + i * step`.
 ///
-/// Integers wrap; floats are computed in float64 and rounded once; a bool is whether that is not zero.
+/// Integers wrap; floats are computed in float64 and rounded once; bool is `start + i * step != 0`.
 ///
 /// # Panics
 /// If `out` is not dense.
@@ -78,25 +78,25 @@ pub fn tri(k: isize, out: ViewMut) {
     matrix(out, |row| 0..(row as isize).saturating_add(k).saturating_add(1).max(0) as usize);
 }
 
-/// Set the columns that `ones` names for each row to one and the others to zero.
+/// Set the columns in `ones(row)` of each row to one and the others to zero.
 fn matrix(mut out: ViewMut, ones: impl Fn(usize) -> Range<usize> + Sync) {
     let [.., rows, columns] = *out.shape() else { panic!("a matrix has two axes") };
     let one = Scalar::Int(1).to_bytes(out.dtype());
     let zero = Scalar::Int(0).to_bytes(out.dtype());
     match_dtype!(out.dtype(), T => {
-        // SAFETY: the bytes hold elements of this dtype, and every bit pattern is one.
+        // SAFETY: the bytes hold elements of this dtype, and every bit pattern is valid.
         let (zero, one) =
             unsafe { (zero.as_ptr().cast::<T>().read_unaligned(), one.as_ptr().cast::<T>().read_unaligned()) };
-        for_ranges(dense::<T>(&mut out), |first, part: &mut [T]| {
-            part.fill(zero);
+        for_ranges(dense::<T>(&mut out), |first, chunk: &mut [T]| {
+            chunk.fill(zero);
             let mut at = 0;
-            while at < part.len() {
+            while at < chunk.len() {
                 let (row, column) = ((first + at) / columns % rows, (first + at) % columns);
-                let length = (columns - column).min(part.len() - at);
+                let length = (columns - column).min(chunk.len() - at);
                 let Range { start, end } = ones(row);
                 let (start, end) = (start.max(column), end.min(column + length));
                 if start < end {
-                    part[at + start - column..at + end - column].fill(one);
+                    chunk[at + start - column..at + end - column].fill(one);
                 }
                 at += length;
             }
@@ -117,11 +117,11 @@ fn ramp_float<T: Element>(
 
 #[inline(always)]
 fn ramp<T: Element>(out: &mut ViewMut, value: impl Fn(usize) -> T + Sync + Copy) {
-    for_ranges(dense(out), |first, part: &mut [T]| {
+    for_ranges(dense(out), |first, chunk: &mut [T]| {
         vectorised(
             #[inline(always)]
             move || {
-                for (i, slot) in part.iter_mut().enumerate() {
+                for (i, slot) in chunk.iter_mut().enumerate() {
                     *slot = value(first + i);
                 }
             },
@@ -133,11 +133,11 @@ fn dense<'a, T: Element>(out: &'a mut ViewMut) -> &'a mut [T] {
     out.as_mut_slice().expect("the output is dense and of the dtype that was matched")
 }
 
-/// Run `body` with the first index and the elements of each part, in parallel when there are many.
+/// Run `body` with the start index and the elements of each chunk, in parallel if there are many.
 #[inline(always)]
 fn for_ranges<T: Element>(out: &mut [T], body: impl Fn(usize, &mut [T]) + Sync) {
     struct Start<T>(*mut T);
-    // SAFETY: each range is a part of its own.
+    // SAFETY: the pointer is used for disjoint chunks only.
     unsafe impl<T> Sync for Start<T> {}
     impl<T> Start<T> {
         fn get(&self) -> *mut T {
@@ -146,8 +146,8 @@ fn for_ranges<T: Element>(out: &mut [T], body: impl Fn(usize, &mut [T]) + Sync) 
     }
     let start = Start(out.as_mut_ptr());
     parallel_ranges(out.len(), GRAIN / size_of::<T>(), |range| {
-        // SAFETY: ranges are disjoint parts of `out`, borrowed mutably for the whole call.
-        let part = unsafe { std::slice::from_raw_parts_mut(start.get().add(range.start), range.len()) };
-        body(range.start, part);
+        // SAFETY: the ranges are disjoint and inside `out`, which is mutably borrowed for the whole call.
+        let chunk = unsafe { std::slice::from_raw_parts_mut(start.get().add(range.start), range.len()) };
+        body(range.start, chunk);
     });
 }

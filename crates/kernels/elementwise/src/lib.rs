@@ -1,4 +1,4 @@
-//! Elementwise kernels, programs of them in one pass over memory, and arrays made of a rule.
+//! Elementwise kernels, fused elementwise programs, array creation and float8 conversion.
 
 pub mod create;
 pub mod elementwise;

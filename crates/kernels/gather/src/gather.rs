@@ -1,4 +1,4 @@
-//! Copies elements and slices from where indices point.
+//! Gathers: copies of indexed elements and slices.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use umber_types::Result;
 
 /// Elements worth a task of their own.
 const GRAIN: usize = 1 << 14;
-/// Slices of fewer bytes go through the caches.
+/// Slices of fewer bytes are stored with regular stores.
 const LONG: usize = 8 * LINE;
 
-/// For each tuple of `indices` along `axes`, copy the slice of `slice_sizes` that begins there.
+/// For each tuple of `indices` along `axes`, copy the slice of `slice_sizes` that starts there.
 ///
 /// The arrays of indices have one shape I and any integer dtypes; `slice_sizes` has a length for each axis of `src`.
-/// `dst` has shape I + slice_sizes. Negative indices count from the end; one outside is an error that names it, and
+/// `dst` has shape I + slice_sizes. Negative indices count from the end. An index out of bounds is an error that names it, and
 /// leaves `dst` unspecified.
 pub fn gather(
     src: View,
@@ -33,22 +33,30 @@ pub fn gather(
     assert_eq!(src.dtype(), dst.dtype(), "a gather keeps the dtype");
     assert_eq!(slice_sizes.len(), src.shape().len(), "one slice size an axis");
     let leading = dst.shape().len() - slice_sizes.len();
-    assert_eq!(&dst.shape()[leading..], slice_sizes, "shape of the result of a gather");
+    assert_eq!(
+        &dst.shape()[leading..],
+        slice_sizes,
+        "the result of a gather has shape indices + slice_sizes"
+    );
     let indices = Indices::new(src.shape(), src.strides(), indices, axes, slice_sizes);
     let task = Gather {
-        places: StridedLoops::new(&dst.shape()[..leading], [&dst.strides()[..leading]]),
+        destinations: StridedLoops::new(&dst.shape()[..leading], [&dst.strides()[..leading]]),
         slice: StridedLoops::new(slice_sizes, [src.strides(), &dst.strides()[leading..]]),
         indices,
     };
-    assert_eq!(task.places.count(), task.indices.count(), "shape of the result of a gather");
+    assert_eq!(
+        task.destinations.count(),
+        task.indices.count(),
+        "the result of a gather has shape indices + slice_sizes"
+    );
     dispatch_by_width!(src.dtype().size(), T => task.run(Source::<T>::of(&src), Target::<T>::of(&dst)))
 }
 
 struct Gather<'a> {
     indices: Indices<'a>,
-    /// Where in the destination each tuple's slice begins.
-    places: StridedLoops<1>,
-    /// Within a slice: source, destination.
+    /// Loops over the starts of the slices in the destination, one per tuple.
+    destinations: StridedLoops<1>,
+    /// Loops within a slice: source, destination.
     slice: StridedLoops<2>,
 }
 
@@ -60,14 +68,14 @@ impl Gather<'_> {
             return self.gather_rows(src, dst, &rows, run);
         }
         if slice / GRAIN > count {
-            // Few large slices: split each.
+            // Few large slices: parallelise within each slice.
             let mut offsets = [0; BATCH];
             for batch in batches(0..count) {
                 self.indices.offsets(batch.clone(), &mut offsets)?;
                 let mut next = offsets.iter();
-                self.places.walk(batch, |[to]| {
+                self.destinations.walk(batch, |[to]| {
                     let from = next.next().copied().unwrap_or_default();
-                    parallel_ranges(slice, GRAIN, |part| self.copy(src.at(from), dst.at(to), part));
+                    parallel_ranges(slice, GRAIN, |range| self.copy(src.at(from), dst.at(to), range));
                 });
             }
             return Ok(());
@@ -86,20 +94,21 @@ impl Gather<'_> {
         failures.first()
     }
 
-    /// The loops over a slice that lie outside of those over places in the destination, and how many elements in a line there are
-    /// within them, if there are such loops.
+    /// The loops over a slice that lie outside of those over its destinations, and the length of the contiguous run within them,
+    /// if there are such loops.
     fn rows(&self) -> Option<(StridedLoops<2>, usize)> {
         let mut rows = self.slice.clone();
         let mut run = 1;
         if rows.inner().strides == [1, 1] {
             run = rows.remove(rows.loops().len() - 1).length;
         }
-        let reach = self.places.loops().first().map_or(0, |outer| outer.strides[0] * outer.length as isize);
-        let lies_outside = |row: &Loop<2>| reach > 0 && row.strides[1] >= reach;
+        let extent =
+            self.destinations.loops().first().map_or(0, |outer| outer.strides[0] * outer.length as isize);
+        let lies_outside = |row: &Loop<2>| extent > 0 && row.strides[1] >= extent;
         (!rows.loops().is_empty() && rows.loops().iter().all(lies_outside)).then_some((rows, run))
     }
 
-    /// For each of `rows`, copy lines of `run` elements from all places that are indexed, which is the order of the destination.
+    /// For each of `rows`, copy runs of `run` elements for all tuples, in the order of the destination.
     fn gather_rows<T: Copy + Send + Sync>(
         &self,
         src: Source<T>,
@@ -107,33 +116,33 @@ impl Gather<'_> {
         rows: &StridedLoops<2>,
         run: usize,
     ) -> Result<()> {
-        /// Indices at a time, which are looked up once for all rows.
+        /// Indices per chunk: their offsets are computed once for all rows.
         const MAX_BATCH: usize = 16 * BATCH;
-        let [step] = self.places.inner().strides;
+        let [step] = self.destinations.inner().strides;
         let mut offsets = vec![0; self.indices.count().min(MAX_BATCH)];
         for start in (0..self.indices.count()).step_by(MAX_BATCH) {
             let chunk = start..self.indices.count().min(start + MAX_BATCH);
             for batch in batches(chunk.clone()) {
-                let mut some = [0; BATCH];
-                self.indices.offsets(batch.clone(), &mut some)?;
-                offsets[batch.start - start..][..batch.len()].copy_from_slice(&some[..batch.len()]);
+                let mut chunk_offsets = [0; BATCH];
+                self.indices.offsets(batch.clone(), &mut chunk_offsets)?;
+                offsets[batch.start - start..][..batch.len()].copy_from_slice(&chunk_offsets[..batch.len()]);
             }
             parallel_ranges(rows.count(), GRAIN / (chunk.len() * run).max(1), |range| {
-                let is_line = run == 1 && self.places.loops().len() == 1;
+                let is_line = run == 1 && self.destinations.loops().len() == 1;
                 rows.walk(range, |[from, row]| {
                     if is_line {
                         let to = dst.at(row + chunk.start as isize * step);
-                        // SAFETY: the indices are checked, so the layouts hold all elements.
+                        // SAFETY: the indices are in bounds, so all elements are inside the layouts.
                         unsafe { gather_run(src.at(from), 0, &offsets[..chunk.len()], to, step) };
                         return;
                     }
                     let mut next = &offsets[..chunk.len()];
-                    self.places.inner_runs(chunk.clone(), |[place], length| {
+                    self.destinations.inner_runs(chunk.clone(), |[start], length| {
                         let (offsets, rest) = next.split_at(length);
                         next = rest;
-                        let (from, to) = (src.at(from), dst.at(row + place));
+                        let (from, to) = (src.at(from), dst.at(row + start));
                         if run == 1 {
-                            // SAFETY: as above.
+                            // SAFETY: the indices are in bounds, so all elements are inside the layouts.
                             unsafe { gather_run(from, 0, offsets, to, step) };
                             return;
                         }
@@ -161,24 +170,24 @@ impl Gather<'_> {
         offsets: &[isize; BATCH],
     ) {
         let mut done = 0;
-        let [step] = self.places.inner().strides;
+        let [step] = self.destinations.inner().strides;
         let slice = self.slice.count();
         let bytes = slice * size_of::<T>();
         let is_line = self.slice.loops().len() == 1 && self.slice.inner().strides == [1, 1];
         let streams = is_line && bytes >= LONG && bytes * self.indices.count() >= STREAM_FROM;
-        self.places.inner_runs(batch, |[to], length| {
+        self.destinations.inner_runs(batch, |[to], length| {
             let offsets = &offsets[done..done + length];
             done += length;
             let mut to = dst.at(to);
             for (i, &from) in offsets.iter().enumerate() {
                 let from = src.at(from);
                 if slice == 1 {
-                    // SAFETY: the index is checked, so the layouts hold both elements.
+                    // SAFETY: the index is in bounds, so both elements are inside the layouts.
                     unsafe { *to = *from };
                 } else if streams {
                     let next = src.at(*offsets.get(i + 1).unwrap_or(&offsets[i]));
                     prefetch_lines(next, bytes.min(PREFETCH_BYTES), Cache::L1);
-                    // SAFETY: as above, for a line of elements each.
+                    // SAFETY: as above, for the `bytes` of a contiguous slice.
                     unsafe { stream(from.cast(), to.cast(), bytes) };
                 } else {
                     self.copy(from, to, 0..slice);
@@ -188,25 +197,25 @@ impl Gather<'_> {
         });
     }
 
-    /// Copy the elements in `part` of one slice.
-    fn copy<T: Copy + Send + Sync>(&self, src: *const T, dst: *mut T, part: Range<usize>) {
+    /// Copy the elements in `range` of one slice.
+    fn copy<T: Copy + Send + Sync>(&self, src: *const T, dst: *mut T, range: Range<usize>) {
         let inner = self.slice.inner();
         if self.slice.loops().len() == 1 {
-            let [from, to] = array_of::<_, 2>(|i| part.start as isize * inner.strides[i]);
-            copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, part.len());
+            let [from, to] = array_of::<_, 2>(|i| range.start as isize * inner.strides[i]);
+            copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, range.len());
             return;
         }
-        self.slice.inner_runs(part, |[from, to], length| {
+        self.slice.inner_runs(range, |[from, to], length| {
             copy_run(src.wrapping_offset(from), dst.wrapping_offset(to), inner, length);
         });
     }
 }
 
-/// Copy elements that lie in a line.
+/// Copy `length` elements with constant strides.
 #[inline(always)]
 fn copy_run<T: Copy + Send + Sync>(src: *const T, dst: *mut T, line: Loop<2>, length: usize) {
     if line.strides == [1, 1] {
-        // SAFETY: callers copy between views whose layouts hold these runs; nothing else touches the destination.
+        // SAFETY: the caller's views have layouts that hold both runs; no other thread accesses the destination.
         unsafe { std::ptr::copy_nonoverlapping(src, dst, length) };
         return;
     }
@@ -216,15 +225,16 @@ fn copy_run<T: Copy + Send + Sync>(src: *const T, dst: *mut T, line: Loop<2>, le
     }
 }
 
-/// For each element of `indices`, copy the element of `src` with that index along `axis` and the same others.
+/// `take_along_axis`: for each element of `indices`, copy the element of `src` with that index along `axis` and otherwise equal
+/// indices.
 ///
-/// `dst` has the shape of `indices`, and `src` the same but along `axis`. Negative indices count from the end; one
-/// outside is an error that names it, and leaves `dst` unspecified.
+/// `dst` has the shape of `indices`, and `src` the same except along `axis`. Negative indices count from the end. An index out of
+/// bounds is an error that names it, and leaves `dst` unspecified.
 pub fn gather_axis(src: View, indices: View, axis: usize, dst: ViewMut) -> Result<()> {
     assert_eq!(src.dtype(), dst.dtype(), "a gather keeps the dtype");
-    assert_eq!(indices.shape(), dst.shape(), "shape of the result of a gather along an axis");
+    assert_eq!(indices.shape(), dst.shape(), "the result has the shape of the indices");
     for other in (0..src.shape().len()).filter(|&other| other != axis) {
-        assert_eq!(src.shape()[other], dst.shape()[other], "shape of the operand of a gather along an axis");
+        assert_eq!(src.shape()[other], dst.shape()[other], "equal lengths of all other axes");
     }
     dispatch_by_width!(src.dtype().size(), T => {
         gather_axis_typed(Source::<T>::of(&src), src, indices, axis, Target::of(&dst), &dst)
@@ -239,25 +249,25 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
     to: Target<T>,
     dst: &ViewMut,
 ) -> Result<()> {
-    let nest = axis_loops(src.strides(), &indices, axis, dst.strides());
+    let loops = axis_loops(src.strides(), &indices, axis, dst.strides());
     let checked = AxisIndices::new(src.shape(), src.strides(), indices, axis);
-    let steps = nest.inner().strides;
+    let steps = loops.inner().strides;
     let failures = FirstError::default();
-    let lines = RowPrefetch::new::<T>(&src, axis, &nest);
-    parallel_ranges(nest.count(), GRAIN, |range| {
+    let prefetch = RowPrefetch::new::<T>(&src, axis, &loops);
+    parallel_ranges(loops.count(), GRAIN, |range| {
         let mut offsets = [0; BATCH];
         let mut at = range.start;
         let mut failed = false;
         let mut before = None;
-        nest.inner_runs(range, |starts, length| {
+        loops.inner_runs(range, |starts, length| {
             let row = from.at(starts[0]);
             let step = row.addr().wrapping_sub(before.replace(row).unwrap_or(row).addr()) as isize;
             for batch in batches(0..length) {
                 if failed {
                     return;
                 }
-                if let Some(lines) = &lines {
-                    lines.prefetch_share(row.wrapping_byte_offset(2 * step), batch.clone(), length);
+                if let Some(prefetch) = &prefetch {
+                    prefetch.prefetch_share(row.wrapping_byte_offset(2 * step), batch.clone(), length);
                 }
                 let first = batch.start as isize;
                 let [source, index, target] = array_of::<_, 3>(|i| starts[i] + first * steps[i]);
@@ -268,7 +278,7 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
                     return;
                 }
                 let [source_step, _, step] = steps;
-                // SAFETY: the indices are checked, so the layouts hold all elements.
+                // SAFETY: the indices are in bounds, so all elements are inside the layouts.
                 unsafe { gather_run(from.at(source), source_step, offsets, to.at(target), step) };
             }
             at += length;
@@ -277,35 +287,35 @@ fn gather_axis_typed<T: Copy + Send + Sync>(
     failures.first()
 }
 
-/// The lines of the caches that a row of the source takes which all indices of an inner loop point into.
+/// Number of cache lines in a row of the source, where all indices of an inner loop point into one row.
 ///
-/// Its elements are read in any order, which no processor foresees, so later rows are asked for meanwhile.
+/// The elements of a row are read in index order, which the hardware prefetcher cannot predict, so later rows are prefetched.
 struct RowPrefetch(usize);
 
 impl RowPrefetch {
-    /// Larger rows push others out of L2.
+    /// Larger rows would evict others from L2.
     const MAX_BYTES: usize = 64 << 10;
 
-    /// If the rows are dense, and read for the most part.
-    fn new<T>(src: &View, axis: usize, nest: &StridedLoops<3>) -> Option<RowPrefetch> {
-        let Loop { length, strides } = nest.inner();
+    /// `Some` if the rows are dense and most of their lines are read.
+    fn new<T>(src: &View, axis: usize, loops: &StridedLoops<3>) -> Option<RowPrefetch> {
+        let Loop { length, strides } = loops.inner();
         let bytes = src.shape()[axis] * size_of::<T>();
-        let is_row = strides[0] == 0 && src.strides()[axis] == 1 && nest.loops().len() > 1;
+        let is_row = strides[0] == 0 && src.strides()[axis] == 1 && loops.loops().len() > 1;
         let lines = bytes / LINE;
         (is_row && bytes <= RowPrefetch::MAX_BYTES && length >= lines / 2).then_some(RowPrefetch(lines))
     }
 
-    /// Ask for the share of a row's lines that falls to a batch of its `length` indices.
+    /// Prefetch this batch's share of a row's lines; the row has `length` indices.
     fn prefetch_share<T>(&self, row: *const T, batch: Range<usize>, length: usize) {
         let lines = self.0 * batch.start / length..self.0 * batch.end / length;
         prefetch_lines(row.wrapping_byte_add(lines.start * LINE), lines.len() * LINE, Cache::L2);
     }
 }
 
-/// Copy the elements at `offsets`, each `source_step` further on, to elements `step` apart.
+/// Gather the elements at `offsets`, each from a start `source_step` further on, into elements `step` apart.
 ///
 /// # Safety
-/// The elements may be read and written, and no other thread accesses those that are written.
+/// The elements are readable and writable, and no other thread accesses those that are written.
 #[inline(always)]
 unsafe fn gather_run<T: Copy>(
     src: *const T,
@@ -315,7 +325,7 @@ unsafe fn gather_run<T: Copy>(
     step: isize,
 ) {
     if (source_step, step) == (0, 1) {
-        // Little else in the loop, so that many elements are on their way from memory at once.
+        // A minimal loop body, so that many loads are in flight.
         for (i, &offset) in offsets.iter().enumerate() {
             // SAFETY: guaranteed by the caller of this function.
             unsafe { *dst.add(i) = *src.wrapping_offset(offset) };
@@ -328,12 +338,12 @@ unsafe fn gather_run<T: Copy>(
     }
 }
 
-/// Loops over the indices: an operand without its axis, the indices, and what has their shape.
+/// Loops over the indices: the operand without `axis`, the indices, and another operand of the shape of the indices.
 pub(crate) fn axis_loops(operand: &[isize], indices: &View, axis: usize, other: &[isize]) -> StridedLoops<3> {
-    let mut nest = StridedLoops::new(&[], [&[], &[], &[]]);
+    let mut loops = StridedLoops::new(&[], [&[], &[], &[]]);
     for (i, &length) in indices.shape().iter().enumerate() {
         let along = if i == axis { 0 } else { operand[i] };
-        nest.push(Loop { length, strides: [along, indices.strides()[i], other[i]] });
+        loops.push(Loop { length, strides: [along, indices.strides()[i], other[i]] });
     }
-    nest
+    loops
 }

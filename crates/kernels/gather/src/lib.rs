@@ -1,4 +1,4 @@
-//! Gathers, scatters, and the places of elements that are not zero.
+//! Gather, scatter and nonzero kernels.
 
 pub mod gather;
 pub mod nonzero;

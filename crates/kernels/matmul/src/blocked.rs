@@ -1,4 +1,4 @@
-//! Products of any shape and any strides in blocks that stay in the caches, for types without a library's kernel.
+//! Cache-blocked products of any shape and strides, for element types that the `gemm` crate does not support.
 
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::scratch;
@@ -9,9 +9,9 @@ use super::product::{Beta, Matrix, Product};
 
 /// Depth of a block.
 const DEPTH: usize = 256;
-/// Bytes of a row of a block of the right matrix.
+/// Bytes per row of a block of the right matrix.
 const STRIP: usize = 2048;
-/// Rows of the result worked on together.
+/// Rows of the result per pass.
 const ROWS: usize = 8;
 
 /// Compute `a @ b`.

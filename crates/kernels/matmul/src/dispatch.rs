@@ -1,4 +1,4 @@
-//! Which kernel multiplies matrices of float or complex numbers on one thread.
+//! Selects the kernel that multiplies matrices of floats or complex numbers on one thread.
 
 use umber_kernels_base::lanes::Ring;
 
@@ -6,23 +6,23 @@ use super::multiply::{LARGE, MAX_GEMV_ROWS, Multiply};
 use super::product::Product;
 use super::{gemm, skinny, small};
 
-/// Products with at most this many rows are sums along the depth, where that is how the right matrix lies.
+/// Maximum rows for dot products along the depth, if the right matrix has dense columns.
 const MAX_DOT_ROWS: usize = 16;
-/// Products of at most this many multiplications are not worth the setup of the `gemm` crate.
+/// Up to this many multiplications the setup of the `gemm` crate does not pay.
 pub(super) const MIN_MULTIPLICATIONS: usize = 1 << 13;
-/// The minimum depth of sums along it.
+/// Minimum depth for dot products.
 const MIN_DEPTH: usize = 64;
 
-/// How a product is computed.
+/// The kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
-    /// The transposed product, which has one row.
+    /// The transposed product, which has one row, by one of the others.
     Transposed,
-    /// [`skinny`]: some dozen rows by a transposed matrix, in place.
+    /// [`skinny`]: a few dozen rows by a transposed matrix, in place.
     Skinny,
     /// [`small`]: neither matrix is packed.
     Small,
-    /// [`dot`](super::dot): each element is a sum along the depth.
+    /// [`dot`](super::dot): each element is a dot product along the depth.
     Dot,
     /// [`gemm`]: blocks of both matrices are packed.
     Gemm,
@@ -30,14 +30,14 @@ pub(super) enum Kernel {
     Gemv,
     /// [`dot`](super::dot) with a dense copy of the left matrix.
     DotOfCopy,
-    /// The `gemm` crate, given dense copies of blocks of the right matrix.
+    /// The `gemm` crate, with dense copies of blocks of the right matrix.
     LibraryByBlocks,
     /// The `gemm` crate.
     Library,
 }
 
-/// The first kernel that suits a product. Beside each is the case of the benchmarks (`cargo bench --bench matmul`) that it is
-/// there for.
+/// The first suitable kernel. The comments name the case of the benchmarks (`cargo bench --bench matmul`) for which each branch
+/// exists.
 pub(super) fn kernel_for<T: Ring + Multiply<Acc = T>>(product: &Product<T>) -> Kernel {
     let Product { m, n, k, a, b, out_row, .. } = *product;
     let has_dense_rows = b.columns == 1;

@@ -7,10 +7,10 @@ use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 
 use super::product::{Beta, Product};
 
-/// Columns summed together.
+/// Columns per pass.
 const TOGETHER: usize = 4;
 
-/// Compute `a @ b`. Rows of `a` and columns of `b` are dense in memory.
+/// Compute `a @ b`, where rows of `a` and columns of `b` are contiguous.
 pub fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>, beta: Beta) {
     debug_assert!(product.k <= 1 || (product.a.columns == 1 && product.b.rows == 1));
     if beta == Beta::Zero {
@@ -27,37 +27,37 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Dot<S, T> {
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let product = self.0;
-        let part = product.n / TOGETHER;
+        let groups = product.n / TOGETHER;
         // SAFETY: all columns are inside the product's shape.
         unsafe {
-            for j in 0..part {
+            for j in 0..groups {
                 // Several distant streams give more memory-level parallelism than one: the hardware prefetcher tracks each of
                 // them.
-                let (start, step) = if fills_line::<V>() { (j * TOGETHER, 1) } else { (j, part) };
+                let (start, step) = if fills_line::<V>() { (j * TOGETHER, 1) } else { (j, groups) };
                 let columns = array_of(|c| start + c * step);
                 rows::<S, T, V, FUSED, TOGETHER>(&product, columns);
             }
-            for j in part * TOGETHER..product.n {
+            for j in groups * TOGETHER..product.n {
                 rows::<S, T, V, FUSED, 1>(&product, [j]);
             }
         }
     }
 }
 
-/// Some columns of the product.
+/// Compute some columns of the product.
 #[inline(always)]
 unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: usize>(
     product: &Product<S, T, T>,
     columns: [usize; C],
 ) {
-    /// Size of vectors with 32 registers, enough for 16 accumulators and operands.
-    const MANY: usize = 64;
+    /// Size of vectors of which there are 32 registers, enough for 16 accumulators and operands.
+    const WIDE: usize = 64;
     let pair = |first: usize| [columns[first], columns[first + 1]];
     let mut i = 0;
     // SAFETY: valid by this function's contract; rows are bounded here.
     unsafe {
         // Compile-time conditions avoid unused instances.
-        if const { C == TOGETHER && size_of::<V>() != MANY } {
+        if const { C == TOGETHER && size_of::<V>() != WIDE } {
             while i + 4 <= product.m {
                 block::<S, T, V, FUSED, 4, 2>(product, i, pair(0));
                 block::<S, T, V, FUSED, 4, 2>(product, i, pair(2));
@@ -88,7 +88,7 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const C: u
     }
 }
 
-/// Rows `i..i + R` of some columns of the product.
+/// Compute rows `i..i + R` of some columns of the product.
 #[inline(always)]
 unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize, const C: usize>(
     product: &Product<S, T, T>,
@@ -105,8 +105,8 @@ unsafe fn block<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: 
             for (right, j) in right.iter_mut().zip(columns) {
                 *right = S::load::<V>(b.at(depth, j));
                 if R == 1 && fills_line::<V>() {
-                    // The columns after these; of more rows the sums take longer than memory. Whatever the size: small
-                    // matrices of a batch, or blocks of keys, come from beyond L2 too.
+                    // Prefetch the next columns. With more rows, computation takes longer than memory. Small matrices need it
+                    // too: those of a batch, or blocks of keys, may also come from beyond L2.
                     prefetch(b.at(depth, j + C));
                 }
             }

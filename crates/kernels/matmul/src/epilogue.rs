@@ -1,4 +1,4 @@
-//! One block of a result: the product, then its factor, its addend and its rounding.
+//! The epilogue of a block of the result: factor, addend and rounding.
 
 use std::ops::Range;
 
@@ -12,10 +12,10 @@ use super::multiply::Multiply;
 use super::product::{Matrix, Product};
 use super::split::OnBlock;
 
-/// Side of the squares of a shared result whose sums are kept in the wider type before they are rounded.
+/// Side of the square blocks of a parallel product whose sums are kept in the accumulator type before they are rounded.
 const SIDE: usize = 1024;
 
-/// What becomes of the product of one job.
+/// The epilogue of a product.
 #[derive(Clone, Copy)]
 pub(super) struct Epilogue<T: Multiply> {
     /// Factor of the product.
@@ -24,22 +24,22 @@ pub(super) struct Epilogue<T: Multiply> {
     pub(super) c: Option<(Matrix<T>, T::Acc)>,
 }
 
-// SAFETY: the addend is that of a view, valid on every thread, and only read.
+// SAFETY: the addend is that of a view, valid on all threads, and only read.
 unsafe impl<T: Multiply> Sync for Epilogue<T> {}
 
-/// Compute one block on this thread, with non-temporal stores if that is asked for and can be done.
-pub(super) fn compute_block<T: Multiply>(product: &Product<T>, finish: Epilogue<T>, stores: Stores) {
+/// Compute one block on this thread, with non-temporal stores if requested and possible.
+pub(super) fn compute_block<T: Multiply>(product: &Product<T>, epilogue: Epilogue<T>, stores: Stores) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     if T::DIRECT {
         let direct = Product { m, n, k, a, b, out: out.cast::<T::Acc>(), out_row };
         if k == 0 {
             direct.fill_out(T::Acc::ZERO);
-        } else if stores == Stores::Cached || finish.changes() || !T::multiply_nontemporal(&direct) {
+        } else if stores == Stores::Cached || epilogue.changes() || !T::multiply_nontemporal(&direct) {
             T::multiply(&direct);
         }
-        if finish.changes() {
-            // SAFETY: the block is ours to write; sums are elements here.
-            unsafe { finish.in_place(product) };
+        if epilogue.changes() {
+            // SAFETY: this task exclusively writes the block; accumulators have the element type here.
+            unsafe { epilogue.in_place(product) };
         }
         return;
     }
@@ -49,8 +49,8 @@ pub(super) fn compute_block<T: Multiply>(product: &Product<T>, finish: Epilogue<
     scratch::with(height * stride, |sums: &mut [T::Acc]| {
         for i in (0..m).step_by(height) {
             for j in (0..n).step_by(width) {
-                let part = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
-                let Product { m, n, k, a, b, out, out_row } = part;
+                let block = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
+                let Product { m, n, k, a, b, out, out_row } = block;
                 let sums = &mut sums[..m * stride];
                 let tile = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row: stride as isize };
                 if k == 0 {
@@ -58,21 +58,21 @@ pub(super) fn compute_block<T: Multiply>(product: &Product<T>, finish: Epilogue<
                 } else {
                     T::multiply(&tile);
                 }
-                // SAFETY: the part of the output is ours to write.
-                unsafe { finish.at(i, j).store(sums, stride, n, out, out_row) };
+                // SAFETY: this task exclusively writes the block of the output.
+                unsafe { epilogue.at(i, j).store(sums, stride, n, out, out_row) };
             }
         }
     });
 }
 
-/// Compute one product on all threads, and call `on_block` with each block of it.
+/// Compute one product on all threads, and call `on_block` with each of its blocks.
 pub(super) fn compute_parallel<T: Multiply>(
     product: &Product<T>,
-    finish: Epilogue<T>,
+    epilogue: Epilogue<T>,
     on_block: Option<OnBlock<'_>>,
 ) {
     let Product { m, n, k, a, b, out, out_row } = *product;
-    let goes_on = |rows: Range<usize>, columns: Range<usize>| {
+    let notify = |rows: Range<usize>, columns: Range<usize>| {
         if let Some(on_block) = on_block {
             on_block(rows, columns);
         }
@@ -80,12 +80,12 @@ pub(super) fn compute_parallel<T: Multiply>(
     if T::DIRECT {
         let direct = Product { m, n, k, a, b, out: out.cast::<T::Acc>(), out_row };
         T::multiply_shared(&direct, &|rows, columns| {
-            if finish.changes() {
+            if epilogue.changes() {
                 let block = product.rows(rows.clone()).columns(columns.clone());
-                // SAFETY: the block is this task's to write; sums are elements here.
-                unsafe { finish.at(rows.start, columns.start).in_place(&block) };
+                // SAFETY: this task exclusively writes the block; accumulators have the element type here.
+                unsafe { epilogue.at(rows.start, columns.start).in_place(&block) };
             }
-            goes_on(rows, columns);
+            notify(rows, columns);
         });
         return;
     }
@@ -103,48 +103,48 @@ pub(super) fn compute_parallel<T: Multiply>(
                     let Product { m, n, out, .. } = square.rows(rows.clone()).columns(columns.clone());
                     let (rows, columns) =
                         (top + rows.start..top + rows.end, left + columns.start..left + columns.end);
-                    let finish = finish.at(rows.start, columns.start);
-                    // SAFETY: the block of the sums and of the output is this task's.
-                    unsafe { finish.rows(m, (from, wide.out_row), n, (out, out_row)) };
-                    goes_on(rows, columns);
+                    let epilogue = epilogue.at(rows.start, columns.start);
+                    // SAFETY: this task has exclusive access to the block of the sums and of the output.
+                    unsafe { epilogue.rows(m, (from, wide.out_row), n, (out, out_row)) };
+                    notify(rows, columns);
                 });
             }
         }
     });
 }
 
-/// Distance between rows of sums, or of copies: long rows begin at cache lines, and not a power of two apart, or they would
-/// compete for the same few places in the cache.
+/// Row stride of sums or copies: long rows are cache-line aligned, and not a power of two apart, which would cause conflict
+/// misses.
 pub(super) fn stride(width: usize) -> usize {
     if width < 64 {
         return width;
     }
-    let whole = width.next_multiple_of(16);
-    if whole.is_multiple_of(128) { whole + 16 } else { whole }
+    let padded = width.next_multiple_of(16);
+    if padded.is_multiple_of(128) { padded + 16 } else { padded }
 }
 
 impl<T: Multiply> Epilogue<T> {
-    /// The same for the part of the result from an element on.
+    /// The epilogue of the part of the result that starts at an element.
     pub(super) fn at(self, row: usize, column: usize) -> Epilogue<T> {
         Epilogue { c: self.c.map(|(c, beta)| (c.from(row, column), beta)), ..self }
     }
 
-    /// Is the result anything but the product?
+    /// True if the epilogue changes the product.
     fn changes(&self) -> bool {
         self.c.is_some() || self.alpha != T::Acc::factor(1.0)
     }
 
-    /// Finish sums that are elements and lie in the output.
+    /// Apply the epilogue to sums of the element type in the output.
     ///
     /// # Safety
-    /// The output is the caller's to write.
+    /// The caller exclusively writes the output.
     unsafe fn in_place(self, product: &Product<T>) {
         let Product { m, n, out, out_row, .. } = *product;
         // SAFETY: guaranteed by the caller of this function.
         unsafe { self.rows(m, (out.cast(), out_row), n, (out, out_row)) };
     }
 
-    /// Finish rows of `n` sums, `stride` apart.
+    /// Apply the epilogue to rows of `n` sums, `stride` apart.
     ///
     /// # Safety
     /// As many rows of the output are writable.
@@ -154,10 +154,10 @@ impl<T: Multiply> Epilogue<T> {
         unsafe { self.rows(rows, (sums.as_ptr(), stride as isize), n, (out, out_row)) };
     }
 
-    /// Finish `count` rows of `n` sums; where sums and outputs are, with the distances between their rows.
+    /// Apply the epilogue to `count` rows of `n` sums, given the addresses and row strides of sums and output.
     ///
     /// # Safety
-    /// The sums are readable and the outputs writable; they may be the same memory.
+    /// The sums are readable and the output writable; they may be the same memory.
     unsafe fn rows(
         self,
         count: usize,
@@ -173,7 +173,7 @@ impl<T: Multiply> Epilogue<T> {
         }
     }
 
-    /// Finish the first row: `out = alpha * sums + beta * c`.
+    /// Apply the epilogue to the first row: `out = alpha * sums + beta * c`.
     ///
     /// # Safety
     /// `n` sums are readable and `n` elements writable; they may be the same memory.
@@ -185,7 +185,7 @@ impl<T: Multiply> Epilogue<T> {
             #[inline(always)]
             move || {
                 for j in 0..n {
-                    // SAFETY: the caller's; `c` has the shape of the output.
+                    // SAFETY: guaranteed by the caller; `c` has the shape of the output.
                     unsafe {
                         let mut sum = *sums.add(j);
                         if !plain {

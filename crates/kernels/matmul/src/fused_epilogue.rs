@@ -1,7 +1,6 @@
-//! Products that a program goes on with: block by block, while the caches hold what was computed.
+//! Products followed by a program, which runs block by block while the block is in the caches.
 //!
-//! The product is the same to the last bit as without a program: which blocks it is computed in does not depend on there
-//! being one.
+//! The product is bitwise the same as without a program, since its blocks do not depend on whether there is one.
 
 use std::ops::Range;
 
@@ -14,42 +13,43 @@ use super::run;
 use super::split::OnBlock;
 use crate::match_multiply;
 
-/// `outputs = program(a @ b, inputs…)`: the program's first input is the product, as [`matmul`](super::matmul) computes it.
+/// `outputs = program(a @ b, inputs…)`: the program's first input is the product, as computed by [`matmul`](super::matmul).
 ///
-/// `inputs` and `outputs` have one shape: that of the product, or another of equal size and with the same last axis.
-/// Outputs are dense and share no memory with anything else. The product is computed in the memory of the first output of
+/// `inputs` and `outputs` have the same shape: that of the product, or another of equal size and with the same last axis.
+/// Outputs are dense and do not overlap other operands. The product is stored in the memory of the first output of
 /// its dtype.
 ///
 /// # Panics
-/// If dtypes or shapes are not as said, or no output has the dtype of the product.
+/// If dtypes or shapes do not match, or no output has the dtype of the product.
 pub fn matmul_program(a: View, b: View, program: &Program, inputs: &[View], outputs: &mut [ViewMut]) {
     let dtype = a.dtype();
-    let home =
+    let first_output =
         outputs.iter().find(|output| output.dtype() == dtype).expect("an output has the product's dtype");
-    let (start, layout) = (home.start(), Layout::contiguous(home.shape().into()));
+    let (start, layout) = (first_output.start(), Layout::contiguous(first_output.shape().into()));
     let (rows, columns) = (&a.shape()[..a.shape().len() - 1], b.shape()[b.shape().len() - 1]);
     let product = Layout::contiguous(rows.iter().copied().chain([columns]).collect());
     assert!(
         product.size() == layout.size() && layout.shape.last() == Some(&columns),
-        "the outputs are like the product"
+        "the outputs have the size and the last axis of the product"
     );
-    // SAFETY: the output's memory, which is dense; the program writes there when it has read the product.
+    // SAFETY: the memory of a dense output; the program writes it only after it has read the product.
     let target = unsafe { ViewMut::new(start, dtype, &product) };
     let flat = Flat::new(program, (start, &layout, dtype), inputs, outputs);
     let block = |rows: Range<usize>, columns: Range<usize>| {
-        flat.as_ref().expect("called only where there is one").block(rows, columns);
+        flat.as_ref().expect("the callback is passed only if `flat` is Some").block(rows, columns);
     };
     let on_block: Option<OnBlock<'_>> = if flat.is_some() { Some(&block) } else { None };
     let is_done = match_multiply!(a, b, target; T => run::<T>(a, b, None, target, on_block));
     if !is_done {
-        // SAFETY: as above; a program may write over what it reads, at the same places.
+        // SAFETY: as above; the program may overwrite an input elementwise.
         let product = unsafe { View::new(start, dtype, &layout) };
-        let all: SmallVec<[View; 4]> = std::iter::once(product).chain(inputs.iter().copied()).collect();
-        program.run(&all, outputs);
+        let program_inputs: SmallVec<[View; 4]> =
+            std::iter::once(product).chain(inputs.iter().copied()).collect();
+        program.run(&program_inputs, outputs);
     }
 }
 
-/// Operands of a program as matrices with the rows of a whole batch.
+/// The operands of a program as matrices with the rows of the whole batch.
 struct Flat<'p> {
     program: &'p Program,
     inputs: SmallVec<[Operand; 4]>,
@@ -63,11 +63,11 @@ struct Operand {
     columns: isize,
 }
 
-// SAFETY: the pointers are those of views, valid on every thread; jobs work on disjoint blocks.
+// SAFETY: the pointers are those of views, valid on all threads; tasks access disjoint blocks.
 unsafe impl Sync for Flat<'_> {}
 
 impl<'p> Flat<'p> {
-    /// `None` where strides cannot say it.
+    /// `None` if strides cannot express an operand as a matrix.
     fn new(
         program: &'p Program,
         product: (*mut u8, &Layout, DType),
@@ -89,15 +89,15 @@ impl<'p> Flat<'p> {
 
     /// Run the program on a block.
     fn block(&self, rows: Range<usize>, columns: Range<usize>) {
-        let of = |operand: &Operand| {
+        let block_of = |operand: &Operand| {
             let offset = rows.start as isize * operand.rows + columns.start as isize * operand.columns;
             let start = operand.start.wrapping_offset(offset * operand.dtype.size() as isize);
             let strides = smallvec![operand.rows, operand.columns];
             (start, operand.dtype, Layout { shape: [rows.len(), columns.len()].into(), strides, offset: 0 })
         };
-        let inputs: SmallVec<[_; 4]> = self.inputs.iter().map(of).collect();
-        let outputs: SmallVec<[_; 2]> = self.outputs.iter().map(of).collect();
-        // SAFETY: blocks of views that the caller of `matmul_program` vouches for; nobody else has this one.
+        let inputs: SmallVec<[_; 4]> = self.inputs.iter().map(block_of).collect();
+        let outputs: SmallVec<[_; 2]> = self.outputs.iter().map(block_of).collect();
+        // SAFETY: blocks of views that the caller of `matmul_program` guarantees; this task has exclusive access to the block.
         let inputs: SmallVec<[View; 4]> = inputs
             .iter()
             .map(|(start, dtype, layout)| unsafe { View::new(*start, *dtype, layout) })

@@ -1,9 +1,9 @@
 //! Matrix products.
 //!
-//! [`split`] cuts a batch of products into jobs for the threads; [`epilogue`] computes one, to whose result a
-//! [`fused_epilogue`] may be applied; [`multiply`] says how one thread multiplies each element type: float and complex numbers by the kernel that [`dispatch`]
-//! chooses; 16-bit floats by [`half_gemv`] and, on processors that have them, by [`amx`] units, else block by block as float32;
-//! integers and bools by [`blocked`]. [`low_rank`] is for products of little depth that write more than the caches hold.
+//! [`split`] splits a batch of products into tasks for the threads; [`epilogue`] computes one, and a [`fused_epilogue`] may
+//! follow. [`multiply`] defines how one thread multiplies each element type: float and complex numbers with the kernel that
+//! [`dispatch`] selects; float16 and bfloat16 with [`half_gemv`], on [`amx`] units where available, else block by block in
+//! float32; integers and bools with [`blocked`]. [`low_rank`] is for products of small depth whose results exceed the caches.
 
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
 mod amx;
@@ -39,27 +39,27 @@ use split::{BatchedGemm, OnBlock, Stack};
 
 /// `out[..., m, n] = a[..., m, k] @ b[..., k, n]`, all of one dtype.
 ///
-/// The batch axes of `a` and `b` are those of `out` (broadcast by strides of zero); strides are any; `out` is dense.
-/// Sums over no terms are zero. Integers wrap, bools are *or* of *and*; 16-bit floats are summed in float32 and
-/// rounded once.
+/// The batch axes of `a` and `b` are those of `out` (broadcast by strides of zero); strides are arbitrary; `out` is dense.
+/// Sums over no terms are zero. Integers wrap; for bools the sum is *or* and the product *and*; float16 and bfloat16 are
+/// summed in float32 and rounded once.
 ///
 /// # Panics
-/// If dtypes or shapes are not as said.
+/// If dtypes or shapes do not match.
 pub fn matmul(a: View, b: View, out: ViewMut) {
     match_multiply!(a, b, out; T => run::<T>(a, b, None, out, None));
 }
 
-/// `out = alpha * (a @ b) + beta * c`, like [`matmul`]; `c` has the shape of `out` and any strides.
+/// `out = alpha * (a @ b) + beta * c`, like [`matmul`]; `c` has the shape of `out` and arbitrary strides.
 ///
 /// `c` is not read if `beta` is zero, nor are `a` and `b` if `alpha` is.
 ///
 /// # Panics
-/// If dtypes or shapes are not as said.
+/// If dtypes or shapes do not match.
 pub fn addmm(a: View, b: View, c: View, alpha: f64, beta: f64, out: ViewMut) {
     match_multiply!(a, b, c, out; T => run::<T>(a, b, Some((c, alpha, beta)), out, None));
 }
 
-/// Answers whether `on_block` was called, for every block of the output.
+/// Returns whether `on_block` was called, for all blocks of the output.
 fn run<T: Multiply>(
     a: View,
     b: View,
@@ -70,17 +70,17 @@ fn run<T: Multiply>(
     assert!(out.layout().is_contiguous(), "the output is dense");
     let &[ref batch @ .., m, n] = out.shape() else { panic!("a matrix has two axes") };
     let k = a.shape().last().copied().unwrap_or(0);
-    assert!(is_stack(&a, batch, m, k), "the left operand fits the output");
-    assert!(is_stack(&b, batch, k, n), "the right operand fits the others");
+    assert!(is_stack(&a, batch, m, k), "the shape of the left operand matches the output");
+    assert!(is_stack(&b, batch, k, n), "the shape of the right operand matches the others");
     if out.size() == 0 {
         return false;
     }
     let alpha = sum.map_or(1.0, |(_, alpha, _)| alpha);
     let addend = sum.filter(|&(_, _, beta)| beta != 0.0).map(|(c, _, beta)| {
-        assert!(c.shape() == out.shape(), "the addend is like the output");
+        assert!(c.shape() == out.shape(), "the addend has the shape of the output");
         (c, T::Acc::factor(beta))
     });
-    // Nothing is multiplied by zero, not even an infinity.
+    // With alpha zero nothing is multiplied, so that infinities and NaN do not count.
     let k = if alpha == 0.0 { 0 } else { k };
     let gemm: BatchedGemm<T> = BatchedGemm {
         batch,
@@ -99,7 +99,7 @@ fn run<T: Multiply>(
     }
 }
 
-/// Has the view the shape of a batch of matrices?
+/// True if the view has the shape of a batch of matrices.
 fn is_stack(view: &View, batch: &[usize], rows: usize, columns: usize) -> bool {
     matches!(view.shape(), [axes @ .., r, c] if axes == batch && *r == rows && *c == columns)
 }

@@ -27,13 +27,13 @@ const LINES: usize = 8;
 /// Compute `a @ b` with non-temporal stores; returns `false`, without computing anything, if this kernel does not apply.
 pub(super) fn product<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, out, out_row, .. } = *product;
-    let deepest = if b.columns == 1 { DEPTH_OF_ROWS } else { DEPTH };
+    let max_depth = if b.columns == 1 { DEPTH_OF_ROWS } else { DEPTH };
     let line = LINE / size_of::<T>();
-    let are_whole_lines = out.addr().is_multiple_of(LINE)
+    let are_full_lines = out.addr().is_multiple_of(LINE)
         && n.is_multiple_of(line)
         && out_row.unsigned_abs().is_multiple_of(line);
     // One vector is one cache line.
-    if !T::IN_REGISTERS || level() < 2 || m <= MAX_GEMV_ROWS || k > deepest || !are_whole_lines {
+    if !T::IN_REGISTERS || level() < 2 || m <= MAX_GEMV_ROWS || k > max_depth || !are_full_lines {
         return false;
     }
     let left = if product.a.columns == 1 { 0 } else { ROWS * k };
@@ -67,45 +67,45 @@ impl<T: Ring> VectorLoop<T> for Strips<'_, T> {
                 block.a = Matrix { start: left.as_ptr(), rows: k as isize, columns: 1 };
             }
             for first in (0..n).step_by(WIDE * V::COUNT) {
-                let part = block.columns(first..n.min(first + WIDE * V::COUNT));
-                copy(part.b, k, part.n, strip, part.n);
-                let part = Product {
-                    b: Matrix { start: strip.as_ptr(), rows: part.n as isize, columns: 1 },
-                    ..part
+                let chunk = block.columns(first..n.min(first + WIDE * V::COUNT));
+                copy(chunk.b, k, chunk.n, strip, chunk.n);
+                let chunk = Product {
+                    b: Matrix { start: strip.as_ptr(), rows: chunk.n as isize, columns: 1 },
+                    ..chunk
                 };
-                if part.n > V::COUNT {
-                    rows::<T, V, FUSED, WIDE>(&part);
+                if chunk.n > V::COUNT {
+                    rows::<T, V, FUSED, WIDE>(&chunk);
                 } else {
-                    rows::<T, V, FUSED, 1>(&part);
+                    rows::<T, V, FUSED, 1>(&chunk);
                 }
             }
         }
     }
 }
 
-/// All rows of a strip of `R` vectors.
+/// Compute all rows of a strip of `R` vectors.
 #[inline(always)]
-fn rows<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize>(part: &Product<T>) {
-    let whole = part.m / LINES * LINES;
-    for i in (0..whole).step_by(LINES) {
-        tile::<T, V, FUSED, LINES, R>(&part.rows(i..i + LINES));
+fn rows<T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize>(chunk: &Product<T>) {
+    let full = chunk.m / LINES * LINES;
+    for i in (0..full).step_by(LINES) {
+        tile::<T, V, FUSED, LINES, R>(&chunk.rows(i..i + LINES));
     }
-    for i in whole..part.m {
-        tile::<T, V, FUSED, 1, R>(&part.rows(i..i + 1));
+    for i in full..chunk.m {
+        tile::<T, V, FUSED, 1, R>(&chunk.rows(i..i + 1));
     }
 }
 
-/// The sums of `L` rows by `R` vectors, whose right matrix is a strip and whose left one has dense rows.
+/// Compute `L` rows by `R` vectors; the right matrix is a strip, and the left one has dense rows.
 #[inline(always)]
-fn tile<T: Ring, V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(part: &Product<T>) {
-    let Product { k, a, b, out, out_row, .. } = *part;
+fn tile<T: Ring, V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(chunk: &Product<T>) {
+    let Product { k, a, b, out, out_row, .. } = *chunk;
     let mut sums = [[V::splat(T::ZERO); R]; L];
     let mut lines = [a.start; L];
     for (line, start) in lines.iter_mut().enumerate() {
         *start = a.at(line, 0);
     }
     let mut lanes = b.start;
-    // SAFETY: the invariant of `Product`; lines of the result are aligned, as was asked before.
+    // SAFETY: the invariant of `Product`; lines of the result are aligned, as `product` has checked.
     unsafe {
         for depth in 0..k {
             let mut right = [V::splat(T::ZERO); R];

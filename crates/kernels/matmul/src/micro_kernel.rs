@@ -1,36 +1,36 @@
-//! The sums of a few lines by one or two vectors of lanes, kept in registers: what products are tiled with.
+//! The micro-kernel: the sums of a few lines by one or two vectors of lanes, kept in registers.
 
 use umber_kernels_base::lanes::{Lanes, Ring};
 
 use super::product::Matrix;
 
-/// The most lines of a tile, of which each needs the register of an address.
+/// The maximum lines of a tile; each needs an address register.
 pub const LINES: usize = 8;
 
-/// How many lines the next tile has, of `left`: as many as the registers hold.
+/// The number of lines of the next tile, of `left` remaining ones: as many as the registers allow.
 #[inline(always)]
 pub(super) fn height<T, V: Lanes<T>>(left: usize) -> usize {
-    let most = if V::COUNT * size_of::<T>() >= 64 { 8 } else { 4 };
-    [8, 4, 2].into_iter().find(|&height| height <= left.min(most)).unwrap_or(1)
+    let max = if V::COUNT * size_of::<T>() >= 64 { 8 } else { 4 };
+    [8, 4, 2].into_iter().find(|&height| height <= left.min(max)).unwrap_or(1)
 }
 
-/// Sums of some lines by some vectors of lanes: `sums[line, lane] += sum over depth of lines[line, depth] * lanes[depth, lane]`.
+/// A tile of some lines by some vectors: `sums[line, lane] += sum over depth of lines[line, depth] * lanes[depth, lane]`.
 pub(super) struct Tile<T> {
     pub(super) depth: usize,
-    /// Dense along the depth.
+    /// Contiguous along the depth.
     pub(super) lines: Matrix<T>,
     pub(super) lanes: *const T,
-    /// From the lanes of one depth to those of the next.
+    /// Stride between the lanes of successive depths.
     pub(super) lanes_row: isize,
     pub(super) sums: *mut T,
-    /// From the sums of one line to those of the next.
+    /// Stride between the sums of successive lines.
     pub(super) sums_row: isize,
-    /// Do the sums begin at zero?
+    /// Overwrite the sums instead of adding to them?
     pub(super) overwrite: bool,
 }
 
 impl<T: Ring> Tile<T> {
-    /// [`Tile::add`] for a height that [`height`] answered, and one or two vectors.
+    /// [`Tile::add`] for a height returned by [`height`], and one or two vectors.
     ///
     /// # Safety
     /// As of [`Tile::add`].
@@ -46,7 +46,7 @@ impl<T: Ring> Tile<T> {
         }
     }
 
-    /// [`Tile::of`] for a known number of vectors.
+    /// [`Tile::of`] for a constant number of vectors.
     ///
     /// # Safety
     /// As of [`Tile::add`].
@@ -66,10 +66,10 @@ impl<T: Ring> Tile<T> {
     /// Add the products of `L` lines and `R` vectors of lanes.
     ///
     /// # Safety
-    /// Everything within the shapes can be read, or written.
+    /// All elements of the shape are readable, or writable for the sums.
     #[inline(always)]
     unsafe fn add<V: Lanes<T>, const FUSED: bool, const L: usize, const R: usize>(&self) {
-        let place = |line: usize, r: usize| {
+        let address = |line: usize, r: usize| {
             self.sums.wrapping_offset(line as isize * self.sums_row).wrapping_add(r * V::COUNT)
         };
         let mut accumulators = [[V::splat(T::ZERO); R]; L];
@@ -78,7 +78,7 @@ impl<T: Ring> Tile<T> {
             if !self.overwrite {
                 for (line, accumulators) in accumulators.iter_mut().enumerate() {
                     for (r, accumulators) in accumulators.iter_mut().enumerate() {
-                        *accumulators = V::load(place(line, r));
+                        *accumulators = V::load(address(line, r));
                     }
                 }
             }
@@ -102,7 +102,7 @@ impl<T: Ring> Tile<T> {
             }
             for (line, accumulators) in accumulators.into_iter().enumerate() {
                 for (r, accumulators) in accumulators.into_iter().enumerate() {
-                    accumulators.store(place(line, r));
+                    accumulators.store(address(line, r));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! How one thread multiplies, for each element type.
+//! How one thread multiplies matrices of each element type.
 
 use std::cell::Cell;
 use std::hint::black_box;
@@ -20,43 +20,43 @@ use super::{amx, blocked, dot, gemm, gemv, half_gemv, low_rank, skinny, small};
 
 /// Products with at most this many rows read the right matrix in place, once.
 pub(super) const MAX_GEMV_ROWS: usize = 8;
-/// Bytes of a right matrix from which on streaming it beats the library, which is better at what the caches hold.
+/// Bytes of a right matrix from which gemv beats the `gemm` crate, which is better for matrices in the caches.
 pub(super) const LARGE: usize = 6 << 20;
 
-/// An element type that matrices are made of.
+/// An element type of matrices.
 pub trait Multiply: Element {
-    /// What sums are kept in; rounded to the element type once, at the end.
+    /// The accumulator type; sums are rounded to the element type once, at the end.
     type Acc: Ring;
-    /// Multiplications of widened operands a nanosecond, about, of one thread: tells when several are worth it.
+    /// Approximate multiplications of widened operands per nanosecond and thread, from which the number of tasks is derived.
     const SPEED: f64 = 8.0;
-    /// Is `Acc` the type itself?
+    /// Is `Acc` the element type itself?
     const DIRECT: bool = true;
 
-    /// [`SPEED`](Self::SPEED) for operands of the type itself.
+    /// [`SPEED`](Self::SPEED) for operands of the element type.
     fn speed() -> f64 {
         Self::SPEED
     }
-    /// Rows and columns of an `m` by `n` result whose sums are kept in the wider type before they are rounded.
+    /// Rows and columns of a block of an `m` by `n` result whose sums are kept in the accumulator type before they are rounded.
     fn block(m: usize, n: usize) -> (usize, usize) {
         block_of_sums(m, n)
     }
 
     /// Set `out` to `a @ b`, on this thread.
     fn multiply(product: &Product<Self, Self::Acc>);
-    /// As [`multiply`](Self::multiply), but with non-temporal stores; returns whether it is done.
+    /// As [`multiply`](Self::multiply), with non-temporal stores; returns whether it was computed.
     fn multiply_nontemporal(_: &Product<Self, Self::Acc>) -> bool {
         false
     }
-    /// As [`multiply`](Self::multiply), for the products of one shape whose numbers `range` has; returns whether it is done.
+    /// As [`multiply`](Self::multiply), for products of one shape with indices in `range`; returns whether they were computed.
     fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Acc>) -> bool {
         false
     }
-    /// As [`multiply`](Self::multiply), but on all threads, where [`gemm::is_shared`] says so; `done` is called with the rows
-    /// and columns of each block that is complete.
+    /// As [`multiply`](Self::multiply), on all threads, if [`gemm::is_shared`] holds; `done` is called with the rows
+    /// and columns of each complete block.
     fn multiply_shared(_: &Product<Self, Self::Acc>, _done: OnBlock<'_>) {
-        unreachable!("threads share no product of {}", Self::DTYPE)
+        unreachable!("products of {} are not computed by several threads", Self::DTYPE)
     }
-    /// Compute `a @ b` of operands that are widened already, on this thread.
+    /// Compute `a @ b` of widened operands, on this thread.
     fn multiply_acc(product: &Product<Self::Acc>, beta: Beta);
     /// The element as a term of a sum.
     fn widen(self) -> Self::Acc;
@@ -64,13 +64,13 @@ pub trait Multiply: Element {
     fn narrow(sum: Self::Acc) -> Self;
 }
 
-/// Whole rows, as many as the caches hold.
+/// Blocks of full rows whose accumulators fit the caches.
 fn block_of_sums(m: usize, n: usize) -> (usize, usize) {
     const MAX_ELEMENTS: usize = 1 << 20;
     ((MAX_ELEMENTS / n.min(MAX_ELEMENTS)).clamp(1, m), n.min(MAX_ELEMENTS))
 }
 
-/// Evaluate an expression with the element type of some views, which have one dtype, as `$T`: unsigned integers are taken as
+/// Evaluate an expression with `$T` the element type of some views, which have one dtype. Unsigned integers are reinterpreted as
 /// signed, whose sums and products have the same bits.
 #[macro_export]
 macro_rules! match_multiply {
@@ -138,7 +138,7 @@ macro_rules! floats {
 }
 floats!(f32: 64.0, f64: 32.0, Complex<f32>: 16.0, Complex<f64>: 8.0);
 
-/// Compute `a @ b` by the kernel that suits it.
+/// Compute `a @ b` with the kernel that [`kernel_for`] selects.
 fn multiply_inexact<T: Ring + Multiply<Acc = T>>(product: &Product<T>, beta: Beta) {
     let Product { m, k, a, b, .. } = *product;
     match kernel_for(product) {
@@ -168,39 +168,39 @@ fn multiply_inexact<T: Ring + Multiply<Acc = T>>(product: &Product<T>, beta: Bet
     }
 }
 
-/// Compute `a @ b` with dense copies of blocks of `b`: the library is slow to pack a matrix that lies across.
+/// Compute `a @ b` with dense copies of blocks of `b`: the `gemm` crate packs a column-major matrix slowly.
 fn library_by_blocks<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, n, k, .. } = *product;
     let (depth, strip) = (k.min(512), n.min(512));
-    // Rows a power of two apart would compete for the same few places in the cache.
+    // Rows a power of two apart would cause conflict misses.
     let stride = strip + 16;
     scratch::with(depth * stride, |packed| {
         for u in (0..k).step_by(depth) {
             let slice = product.depths(u..k.min(u + depth));
             let beta = if u == 0 { beta } else { Beta::One };
             for j in (0..n).step_by(strip) {
-                let part = slice.columns(j..n.min(j + strip));
-                copy(part.b, part.k, part.n, packed, stride);
+                let block = slice.columns(j..n.min(j + strip));
+                copy(block.b, block.k, block.n, packed, stride);
                 let b = Matrix { start: packed.as_ptr(), rows: stride as isize, columns: 1 };
-                let part = Product { b, ..part };
-                if m * part.n * part.k <= MIN_MULTIPLICATIONS {
-                    gemv::product(&part, beta);
+                let block = Product { b, ..block };
+                if m * block.n * block.k <= MIN_MULTIPLICATIONS {
+                    gemv::product(&block, beta);
                 } else {
-                    library(&part, beta);
+                    library(&block, beta);
                 }
             }
         }
     });
 }
 
-/// Compute `a @ b` by the `gemm` crate.
+/// Compute `a @ b` with the `gemm` crate.
 fn library<T: Ring>(product: &Product<T>, beta: Beta) {
     let Product { m, n, k, a, b, out, out_row } = *product;
     let (read, one) = (beta == Beta::One, T::factor(1.0));
     let (a, b) = ((a.start, a.columns, a.rows), (b.start, b.columns, b.rows));
     let serial = ::gemm::Parallelism::None;
     check_gemm_memory(m.saturating_add(n).saturating_mul(k.min(512)).saturating_mul(size_of::<T>()));
-    // SAFETY: the invariant of `Product` is what the library asks for; `T` is one of its four types.
+    // SAFETY: the invariant of `Product` is the contract of `gemm`; `T` is one of the four types that it supports.
     unsafe {
         #[rustfmt::skip]
         ::gemm::gemm(
@@ -209,8 +209,8 @@ fn library<T: Ring>(product: &Product<T>, beta: Beta) {
     }
 }
 
-/// Unwind with an error where memory is short: the library ends the process if it finds none for the blocks it packs, which are
-/// `packed` bytes at most, or for a buffer as large as L2 that each thread keeps from its first call on.
+/// Unwind with an error if memory is short. The `gemm` crate aborts the process if it cannot allocate its packed blocks, which
+/// have at most `packed` bytes, or the buffer of the size of L2 that each thread keeps after its first call.
 fn check_gemm_memory(packed: usize) {
     const BUFFER: usize = 4 << 20;
     const MAX_PACKED: usize = 8 << 20;
@@ -218,12 +218,12 @@ fn check_gemm_memory(packed: usize) {
         static HAS_BUFFER: Cell<bool> = const { Cell::new(false) };
     }
     let buffer = if HAS_BUFFER.get() { 0 } else { BUFFER };
-    // What is not looked at need not be allocated.
+    // `black_box` keeps the compiler from removing the allocation.
     black_box(vector_or_unwind::<u8>(buffer + packed.min(MAX_PACKED)));
     HAS_BUFFER.set(true);
 }
 
-/// Compute `a @ b` in float32, block after block.
+/// Compute `a @ b` in float32, block by block.
 fn multiply_widened<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f32>) {
     if gemm::is_suitable::<T>(product.m, product.n, product.k) {
         return gemm::product(product, Beta::Zero);
@@ -237,10 +237,10 @@ fn multiply_widened<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f
         for u in (0..product.k).step_by(depth) {
             let slice = product.depths(u..product.k.min(u + depth));
             for j in (0..product.n).step_by(strip) {
-                let part = slice.columns(j..product.n.min(j + strip));
-                let b = widen_block(part.b, part.k, part.n, right);
+                let block = slice.columns(j..product.n.min(j + strip));
+                let b = widen_block(block.b, block.k, block.n, right);
                 for i in (0..product.m).step_by(height) {
-                    let Product { m, n, k, a, out, out_row, .. } = part.rows(i..product.m.min(i + height));
+                    let Product { m, n, k, a, out, out_row, .. } = block.rows(i..product.m.min(i + height));
                     let a = widen_block(a, m, k, left);
                     let beta = if u == 0 { Beta::Zero } else { Beta::One };
                     multiply_inexact(&Product { m, n, k, a, b, out, out_row }, beta);
@@ -250,7 +250,7 @@ fn multiply_widened<T: Multiply<Acc = f32> + Source<f32>>(product: &Product<T, f
     });
 }
 
-/// Widen a matrix into dense memory: rows after rows, or columns after columns if it lies like that.
+/// Widen a matrix to dense memory: row-major, or column-major if it is stored so.
 fn widen_block<T: Multiply<Acc = f32>>(
     from: Matrix<T>,
     rows: usize,
@@ -262,7 +262,7 @@ fn widen_block<T: Multiply<Acc = f32>>(
     }
     if from.columns == 1 {
         for (row, line) in to.chunks_exact_mut(columns).take(rows).enumerate() {
-            // SAFETY: a row of the matrix is dense.
+            // SAFETY: the row is inside the matrix and contiguous.
             widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), columns) }, line);
         }
     } else {
@@ -271,7 +271,7 @@ fn widen_block<T: Multiply<Acc = f32>>(
     Matrix { start: to.as_ptr(), rows: columns as isize, columns: 1 }
 }
 
-/// Widen elements that lie side by side.
+/// Widen contiguous elements.
 pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Acc]) {
     vectorised(
         #[inline(always)]
@@ -283,7 +283,7 @@ pub(super) fn widen<T: Multiply>(from: &[T], to: &mut [T::Acc]) {
     );
 }
 
-macro_rules! halves {
+macro_rules! float16s {
     ($($ty:ident: $widen:ident $narrow:ident { $($multiply:item)* })*) => {$(
         impl Multiply for $ty {
             type Acc = f32;
@@ -307,7 +307,7 @@ macro_rules! halves {
         }
     )*};
 }
-halves! {
+float16s! {
     f16: f16_to_f32 f32_to_f16 {
         fn multiply(product: &Product<Self, f32>) {
             if !half_gemv::product(product) {
@@ -320,8 +320,8 @@ halves! {
             amx::speed().unwrap_or(Self::SPEED)
         }
         fn block(m: usize, n: usize) -> (usize, usize) {
-            let has_few = m.min(n) <= MAX_GEMV_ROWS;
-            if !has_few && amx::speed().is_some() { amx::block(m, n) } else { block_of_sums(m, n) }
+            let is_gemv = m.min(n) <= MAX_GEMV_ROWS;
+            if !is_gemv && amx::speed().is_some() { amx::block(m, n) } else { block_of_sums(m, n) }
         }
         fn multiply(product: &Product<Self, f32>) {
             if half_gemv::product(product) {

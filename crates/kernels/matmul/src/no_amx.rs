@@ -1,4 +1,4 @@
-//! In place of [`amx`](super::amx) where processors have none.
+//! Replaces [`amx`](super::amx) on other architectures.
 
 use umber_types::bf16;
 
@@ -17,5 +17,5 @@ pub(super) fn block(m: usize, n: usize) -> (usize, usize) {
 }
 
 pub(super) fn product(_: &Product<bf16, f32>) {
-    unreachable!("no product suits what there is not");
+    unreachable!("no product is suitable without a unit");
 }

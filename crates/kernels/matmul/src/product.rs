@@ -2,30 +2,30 @@
 
 use std::ops::Range;
 
-/// A matrix to read.
+/// A matrix for reading.
 #[derive(Clone, Copy, Debug)]
 pub struct Matrix<T> {
     /// The element at row and column zero.
     pub start: *const T,
-    /// Distance between rows.
+    /// Row stride.
     pub rows: isize,
-    /// Distance between columns.
+    /// Column stride.
     pub columns: isize,
 }
 
-/// What happens to what the output held before.
+/// The factor of the previous contents of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beta {
-    /// It is overwritten.
+    /// They are overwritten.
     Zero,
-    /// It is a term of the sum.
+    /// They are added to the product.
     One,
 }
 
-/// `out = a @ b`: shapes, operands, and where the result goes, its columns next to each other.
+/// `out = a @ b`: shapes, operands, and the output, whose rows are contiguous.
 ///
-/// Invariant kept by whoever makes one: every element within the shapes is readable (of `out`: writable, by nobody
-/// else) while the product is used.
+/// Invariant kept by the creator: every element within the shapes is readable (for `out` exclusively writable) while the
+/// product is used.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<T, W = T, L = T> {
     /// Rows of `a` and `out`.
@@ -34,17 +34,17 @@ pub struct Product<T, W = T, L = T> {
     pub n: usize,
     /// Columns of `a`, rows of `b`.
     pub k: usize,
-    /// The left operand: of elements like the right one's, unless it was widened.
+    /// The left operand; it may have been widened.
     pub a: Matrix<L>,
     /// The right operand.
     pub b: Matrix<T>,
     /// The element of the result at row and column zero.
     pub out: *mut W,
-    /// Distance between rows of the result.
+    /// Row stride of the result.
     pub out_row: isize,
 }
 
-// SAFETY: see the invariant; threads work on disjoint parts of `out`.
+// SAFETY: the invariant of `Product`; threads write disjoint parts of `out`.
 unsafe impl<T, W, L> Sync for Product<T, W, L> {}
 
 impl<T> Matrix<T> {
@@ -59,7 +59,7 @@ impl<T> Matrix<T> {
         Matrix { start: self.start, rows: self.columns, columns: self.rows }
     }
 
-    /// The part from an element on.
+    /// The submatrix that starts at an element.
     #[inline(always)]
     pub fn from(&self, row: usize, column: usize) -> Matrix<T> {
         Matrix { start: self.at(row, column), rows: self.rows, columns: self.columns }
@@ -67,7 +67,7 @@ impl<T> Matrix<T> {
 }
 
 impl<T: Copy, W: Copy, L: Copy> Product<T, W, L> {
-    /// The part that computes some columns.
+    /// The product for a range of columns.
     #[inline(always)]
     pub fn columns(&self, range: Range<usize>) -> Product<T, W, L> {
         Product {
@@ -78,7 +78,7 @@ impl<T: Copy, W: Copy, L: Copy> Product<T, W, L> {
         }
     }
 
-    /// The part that computes some rows.
+    /// The product for a range of rows.
     #[inline(always)]
     pub fn rows(&self, range: Range<usize>) -> Product<T, W, L> {
         Product {
@@ -89,17 +89,17 @@ impl<T: Copy, W: Copy, L: Copy> Product<T, W, L> {
         }
     }
 
-    /// The terms of the sums for some of the depth.
+    /// The partial product for a range of the depth.
     #[inline(always)]
     pub fn depths(&self, range: Range<usize>) -> Product<T, W, L> {
         Product { k: range.len(), a: self.a.from(0, range.start), b: self.b.from(range.start, 0), ..*self }
     }
 
-    /// Make every element of the result `value`.
+    /// Set every element of the result to `value`.
     pub fn fill_out(&self, value: W) {
         for i in 0..self.m {
             let row = self.out.wrapping_offset(i as isize * self.out_row);
-            // SAFETY: the invariant: `n` elements of each row are ours to write.
+            // SAFETY: the invariant of `Product`: `n` elements of each row are exclusively writable.
             unsafe { std::slice::from_raw_parts_mut(row, self.n) }.fill(value);
         }
     }

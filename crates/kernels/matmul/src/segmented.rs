@@ -1,4 +1,4 @@
-//! Products of segments: of the depth, one result each, or of the rows, one right matrix each.
+//! Products of segments: of the depth, with one result per segment, or of the rows, with one right matrix per segment.
 
 use std::ops::Range;
 
@@ -16,17 +16,17 @@ use super::multiply::Multiply;
 use super::product::{Beta, Matrix, Product};
 use crate::match_multiply;
 
-/// Rows of a job of [`segmented_rows`].
+/// Rows per task of [`segmented_rows`].
 const ROWS: usize = 64;
 
-/// The segments of an axis of this length: from where to where; none goes backwards.
+/// Read the segments of an axis of this length; a segment with `to < from` is empty.
 fn segments(view: View, length: usize) -> Result<Vec<Range<usize>>> {
     let ends: &[i64] = view.as_slice().expect("the ends of segments are dense int64");
-    let mut found = vector_or_unwind(ends.len() / 2);
+    let mut result = vector_or_unwind(ends.len() / 2);
     for pair in ends.chunks_exact(2) {
         let [from, to] = [pair[0], pair[1]].map(usize::try_from);
         match (from, to) {
-            (Ok(from), Ok(to)) if from <= length && to <= length => found.push(from..to.max(from)),
+            (Ok(from), Ok(to)) if from <= length && to <= length => result.push(from..to.max(from)),
             _ => bail!(
                 Index,
                 "segment [{}, {}) is out of bounds for axis of length {length}",
@@ -35,26 +35,26 @@ fn segments(view: View, length: usize) -> Result<Vec<Range<usize>>> {
             ),
         }
     }
-    Ok(found)
+    Ok(result)
 }
 
 /// `out[s] = a[:, from..to] @ b[from..to]` for each segment `s`, `[from, to]`, of the depth: shapes `[m, k]`, `[k, n]` and
-/// `[s, m, n]`. A segment that ends before it begins is empty.
+/// `[s, m, n]`. A segment that ends before its start is empty.
 ///
 /// # Errors
-/// If a segment lies outside.
+/// If a segment is out of bounds.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit.
+/// If dtypes or shapes do not match.
 pub fn segmented_sums(a: View, b: View, bounds: View, out: ViewMut) -> Result<()> {
     let (&[m, k], &[_, n]) = (a.shape(), b.shape()) else { panic!("matrices have two axes") };
     let segments = segments(bounds, k)?;
     assert!(
         out.shape() == [segments.len(), m, n] && out.layout().is_contiguous(),
-        "a dense matrix a segment"
+        "a dense matrix per segment"
     );
     let run = |s: usize| {
-        let part = |view: View, axis: usize| {
+        let slice_of = |view: View, axis: usize| {
             let mut layout = view.layout().clone();
             let start = segments[s].start as isize * layout.strides[axis];
             layout.offset = if segments[s].is_empty() {
@@ -65,12 +65,12 @@ pub fn segmented_sums(a: View, b: View, bounds: View, out: ViewMut) -> Result<()
             layout.shape = layout.shape.with(axis, segments[s].len());
             layout
         };
-        let (left, right) = (part(a, 1), part(b, 0));
+        let (left, right) = (slice_of(a, 1), slice_of(b, 0));
         let target =
             Layout { offset: out.layout().offset + s * m * n, ..Layout::contiguous(Shape::from([m, n])) };
         let base = |view: View| view.start().wrapping_sub(view.layout().offset * view.dtype().size());
         let start = out.start().wrapping_sub(out.layout().offset * out.dtype().size());
-        // SAFETY: parts of the views, which are inside them; each segment has a part of the output of its own.
+        // SAFETY: the slices are inside the views; each segment has its own range of the output.
         unsafe {
             matmul(
                 View::new(base(a), a.dtype(), &left),
@@ -90,15 +90,15 @@ pub fn segmented_sums(a: View, b: View, bounds: View, out: ViewMut) -> Result<()
 /// `out[i] = sum over segments s with from <= i < to of x[i] @ y[s]`: shapes `[k, n]`, `[s, n, m]` and `[k, m]`.
 ///
 /// # Errors
-/// If a segment lies outside.
+/// If a segment is out of bounds.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit.
+/// If dtypes or shapes do not match.
 pub fn segmented_rows(x: View, y: View, bounds: View, out: ViewMut) -> Result<()> {
     let segments = segments(bounds, x.shape()[0])?;
     assert!(
         y.shape()[0] == segments.len() && out.layout().is_contiguous(),
-        "a matrix a segment, a dense output"
+        "a matrix per segment, and a dense output"
     );
     match_multiply!(x, y, out; T => rows::<T>(x, y, &segments, out));
     Ok(())
@@ -107,36 +107,36 @@ pub fn segmented_rows(x: View, y: View, bounds: View, out: ViewMut) -> Result<()
 fn rows<T: Multiply>(x: View, y: View, segments: &[Range<usize>], out: ViewMut) {
     let &[count, m] = out.shape() else { panic!("a matrix has two axes") };
     let n = x.shape()[1];
-    assert!(y.shape()[1..] == [n, m], "operands fit the output");
+    assert!(y.shape()[1..] == [n, m], "the shapes of the operands match the output");
     let (source, stack, target) = (Source::<T>::of(&x), Source::<T>::of(&y), Target::<T>::of(&out));
     let (x_strides, y_strides) = (x.strides(), y.strides());
     parallel_for(if m == 0 { 0 } else { count.div_ceil(ROWS) }, |job| {
-        let part = job * ROWS..count.min(job * ROWS + ROWS);
-        scratch::with(part.len() * (n + m) + n * m, |memory: &mut [T::Acc]| {
-            let (sums, memory) = memory.split_at_mut(part.len() * m);
-            let (left, right) = memory.split_at_mut(part.len() * n);
+        let row_range = job * ROWS..count.min(job * ROWS + ROWS);
+        scratch::with(row_range.len() * (n + m) + n * m, |memory: &mut [T::Acc]| {
+            let (sums, memory) = memory.split_at_mut(row_range.len() * m);
+            let (left, right) = memory.split_at_mut(row_range.len() * n);
             sums.fill(T::Acc::ZERO);
             for (s, segment) in segments.iter().enumerate() {
-                let met = segment.start.max(part.start)..segment.end.min(part.end);
-                if met.is_empty() || n == 0 {
+                let overlap = segment.start.max(row_range.start)..segment.end.min(row_range.end);
+                if overlap.is_empty() || n == 0 {
                     continue;
                 }
-                let start = source.at(met.start as isize * x_strides[0]);
+                let start = source.at(overlap.start as isize * x_strides[0]);
                 let from = Matrix { start, rows: x_strides[0], columns: x_strides[1] };
-                pack(from, met.len(), n, left, n, T::widen);
+                pack(from, overlap.len(), n, left, n, T::widen);
                 let start = stack.at(s as isize * y_strides[0]);
                 pack(Matrix { start, rows: y_strides[1], columns: y_strides[2] }, n, m, right, m, T::widen);
                 let a = Matrix { start: left.as_ptr(), rows: n as isize, columns: 1 };
                 let b = Matrix { start: right.as_ptr(), rows: m as isize, columns: 1 };
-                let out = sums[(met.start - part.start) * m..].as_mut_ptr();
+                let out = sums[(overlap.start - row_range.start) * m..].as_mut_ptr();
                 T::multiply_acc(
-                    &Product { m: met.len(), n: m, k: n, a, b, out, out_row: m as isize },
+                    &Product { m: overlap.len(), n: m, k: n, a, b, out, out_row: m as isize },
                     Beta::One,
                 );
             }
             for (i, &sum) in sums.iter().enumerate() {
-                // SAFETY: inside the output, in rows that this job alone writes.
-                unsafe { *target.at((part.start * m + i) as isize) = T::narrow(sum) };
+                // SAFETY: the element is inside the output, in rows that only this task writes.
+                unsafe { *target.at((row_range.start * m + i) as isize) = T::narrow(sum) };
             }
         });
     });

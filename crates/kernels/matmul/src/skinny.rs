@@ -1,5 +1,5 @@
-//! Products of some rows, a dozen or two to a hundred, with a right matrix with dense columns. A GEMM that packs the right
-//! matrix spends as long on packing as on multiplying, so it is read in place.
+//! Products with a dozen to a hundred rows and a right matrix with dense columns. A GEMM that packs the right matrix spends as
+//! long on packing as on multiplying, so it is read in place.
 //!
 //! A tile holds the sums of some lines by one or two vectors in registers. Lines are columns of the right matrix; the left
 //! matrix is transposed once, so that its rows become SIMD lanes, and the result is transposed back.
@@ -87,7 +87,7 @@ struct Skinny<'a, T> {
     product: &'a ProducedRight<T>,
     beta: Beta,
     lines: &'a Producer<'a, T>,
-    /// Rows of the left matrix, padded to whole vectors.
+    /// Rows of the left matrix, padded to full vectors.
     width: usize,
     /// The transposed left matrix.
     left: &'a [T],
@@ -131,7 +131,7 @@ impl<T: Ring> VectorLoop<T> for Skinny<'_, T> {
                             overwrite: depth == 0,
                         };
                         let vectors = if lane + 2 * V::COUNT <= width { 2 } else { 1 };
-                        // SAFETY: inside the product's shape, and sums for every line and lane.
+                        // SAFETY: the operands are inside the product's shape, and there are sums for every line and lane.
                         unsafe { tile.of::<V, FUSED>(height, vectors) };
                         lane += vectors * V::COUNT;
                     }
@@ -142,7 +142,7 @@ impl<T: Ring> VectorLoop<T> for Skinny<'_, T> {
                 let row = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
                 for line in 0..columns.len() {
                     let sum = sums[line * width + i];
-                    // SAFETY: inside the output.
+                    // SAFETY: the element is inside the output.
                     unsafe {
                         let to = row.add(line);
                         *to = if beta == Beta::Zero { sum } else { T::plus(*to, sum) };

@@ -25,7 +25,7 @@ const NS_LARGE: f64 = 4e6;
 /// Approximate bandwidth of one thread from a shared cache, in bytes per nanosecond.
 const BANDWIDTH: f64 = 30.0;
 
-/// Bytes of a matrix that is read by parts of its depth, if parts of its rows have less than so many bytes.
+/// A matrix of at least `LONG` bytes is split by depth if the tasks' shares of its rows would have fewer than `ROW` bytes.
 const LONG: usize = 1 << 20;
 const ROW: usize = 16 << 10;
 /// Rows, columns and depth from which a column-major left operand is transposed before it is read; also the number of rows
@@ -34,20 +34,20 @@ const MIN_TRANSPOSED: usize = 512;
 const TRANSPOSED_ROWS: usize = 64;
 /// Blocks of a result with fewer elements are not passed to the callback separately.
 const MIN_ELEMENTS: usize = 1 << 12;
-/// Parts of rows that are shorter are not walked well.
-const WIDE: usize = 256;
+/// Minimum columns of a block for the callback: elementwise kernels are slow on shorter rows.
+const MIN_BLOCK_COLUMNS: usize = 256;
 
-/// Called with the rows (of all matrices, one below the other) and columns of a block that is computed.
+/// Called with the rows (of all matrices, one below the other) and the columns of each computed block.
 pub(super) type OnBlock<'f> = &'f (dyn Fn(Range<usize>, Range<usize>) + Sync);
 
-/// The matrices of a batch: the first one, and the distances along the batch axes.
+/// The matrices of a batch: the first one, and the strides of the batch axes.
 #[derive(Clone, Copy)]
 pub(super) struct Stack<'a, T> {
     first: Matrix<T>,
     strides: &'a [isize],
 }
 
-/// All that one call computes: `out = alpha * (a @ b) + beta * c` for every matrix of the batch.
+/// A batched product: `out = alpha * (a @ b) + beta * c` for every matrix of the batch.
 pub(super) struct BatchedGemm<'a, T: Multiply> {
     pub(super) batch: &'a [usize],
     pub(super) m: usize,
@@ -55,13 +55,13 @@ pub(super) struct BatchedGemm<'a, T: Multiply> {
     pub(super) k: usize,
     pub(super) a: Stack<'a, T>,
     pub(super) b: Stack<'a, T>,
-    /// The addend and `beta`, unless there is nothing to add.
+    /// The addend and `beta`, if there is an addend.
     pub(super) c: Option<(Stack<'a, T>, T::Acc)>,
     pub(super) alpha: T::Acc,
     pub(super) out: *mut T,
 }
 
-// SAFETY: the pointers are those of views, valid on every thread; jobs write disjoint parts of `out`.
+// SAFETY: the pointers are those of views, valid on all threads; tasks write disjoint parts of `out`.
 unsafe impl<T: Multiply> Sync for BatchedGemm<'_, T> {}
 
 impl<'a, T: Element> Stack<'a, T> {
@@ -71,7 +71,7 @@ impl<'a, T: Element> Stack<'a, T> {
         Stack { first: Matrix { start: view.start_as(), rows: matrix[0], columns: matrix[1] }, strides }
     }
 
-    /// Matrix number `index` of the batch in row-major order.
+    /// Matrix `index` of the batch in row-major order.
     #[inline]
     fn matrix(&self, batch: &[usize], index: usize) -> Matrix<T> {
         let Some((&outermost, inner)) = self.strides.split_first() else { return self.first };
@@ -85,7 +85,7 @@ impl<'a, T: Element> Stack<'a, T> {
         Matrix { start: self.first.start.wrapping_offset(offset), ..self.first }
     }
 
-    /// The whole batch as one matrix with the rows of all, if strides can say it.
+    /// The whole batch as one matrix with the rows of all, if strides can express it.
     fn folded(view: &View<'a>, rows: usize) -> Option<Stack<'a, T>> {
         let columns = *view.shape().last()?;
         let layout = view.layout().reshape(&Shape::from([rows, columns]))?;
@@ -111,29 +111,30 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         Some(BatchedGemm { batch: &[], m, a: Stack::folded(a, m)?, b, c, ..*self })
     }
 
-    /// Compute everything. Returns whether every block was passed to `on_block`; blocks may be too small for it.
+    /// Compute all products. Returns whether every block was passed to `on_block`; blocks may be too small for that.
     pub(super) fn run(&self, on_block: Option<OnBlock<'_>>) -> bool {
         let count: usize = self.batch.iter().product();
         let jobs = self.jobs(count);
         if count == 1 && jobs > 1 && gemm::is_shared::<T::Acc>(self.m, self.n, self.k) {
-            let (product, finish) = self.product(0);
-            compute_parallel(&product, finish, on_block);
+            let (product, epilogue) = self.product(0);
+            compute_parallel(&product, epilogue, on_block);
             return on_block.is_some();
         }
         if count == 1 && jobs > 1 && self.packs_left() {
             return self.run_with_left_packed(on_block);
         }
-        let pieces = if count >= jobs { 1 } else { jobs.div_ceil(count) };
-        let grid = self.grid(pieces);
+        let min_blocks = if count >= jobs { 1 } else { jobs.div_ceil(count) };
+        let grid = self.grid(min_blocks);
         if count == 1 && jobs > 1 && (grid.count() == 1 || self.reads_rows(jobs)) {
             self.split_depth(jobs);
             return false;
         }
-        let is_wide = grid.columns >= self.n.min(WIDE);
-        // Without non-temporal stores, a following epilogue finds the blocks in the caches.
-        let is_past = on_block.is_none() && self.k <= low_rank::DEPTH && nontemporal_stores_pay();
+        let is_wide = grid.columns >= self.n.min(MIN_BLOCK_COLUMNS);
+        // With regular stores, a fused epilogue reads the blocks from the caches.
+        let allows_nontemporal = on_block.is_none() && self.k <= low_rank::DEPTH && nontemporal_stores_pay();
         let written = count.saturating_mul(self.m * self.n).saturating_mul(size_of::<T>());
-        let stores = if is_past && written >= STREAM_FROM { Stores::NonTemporal } else { Stores::Cached };
+        let stores =
+            if allows_nontemporal && written >= STREAM_FROM { Stores::NonTemporal } else { Stores::Cached };
         let is_large = grid.rows.min(self.m) * grid.columns.min(self.n) >= MIN_ELEMENTS;
         let on_block = on_block.filter(|_| count == 1 || is_large).filter(|_| is_wide);
         let blocks = grid.count();
@@ -145,21 +146,21 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
             Product { m, n, k, a, b, out: out.cast::<T::Acc>(), out_row }
         };
         parallel_for(if jobs == 1 { 1 } else { chunks }, |chunk| {
-            let share = total * chunk / chunks..total * (chunk + 1) / chunks;
-            if is_bare && share.len() > 1 && T::multiply_each(share.clone(), &bare) {
+            let range = total * chunk / chunks..total * (chunk + 1) / chunks;
+            if is_bare && range.len() > 1 && T::multiply_each(range.clone(), &bare) {
                 return;
             }
-            for job in share {
+            for job in range {
                 if blocks == 1 && on_block.is_none() {
-                    let (product, finish) = self.product(job);
-                    compute_block(&product, finish, stores);
+                    let (product, epilogue) = self.product(job);
+                    compute_block(&product, epilogue, stores);
                     continue;
                 }
-                let (product, finish) = self.product(job / blocks);
+                let (product, epilogue) = self.product(job / blocks);
                 let (rows, columns) = grid.block(job % blocks);
                 compute_block(
                     &product.rows(rows.clone()).columns(columns.clone()),
-                    finish.at(rows.start, columns.start),
+                    epilogue.at(rows.start, columns.start),
                     stores,
                 );
                 if let Some(on_block) = on_block {
@@ -171,12 +172,12 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         on_block.is_some()
     }
 
-    /// Is it cheaper to transpose the left operand once than in every job that reads it?
+    /// Is it cheaper to transpose the left operand once than in every task that reads it?
     fn packs_left(&self) -> bool {
         let Matrix { rows, columns, .. } = self.a.first;
         let is_large = self.m.min(self.n).min(self.k) >= MIN_TRANSPOSED;
-        let is_kept = self.m * stride(self.k) * size_of::<T>() <= scratch::MAX_CACHED_BYTES;
-        T::DIRECT && T::Acc::IN_REGISTERS && rows == 1 && columns != 1 && is_large && is_kept
+        let fits_cached_scratch = self.m * stride(self.k) * size_of::<T>() <= scratch::MAX_CACHED_BYTES;
+        T::DIRECT && T::Acc::IN_REGISTERS && rows == 1 && columns != 1 && is_large && fits_cached_scratch
     }
 
     /// As [`run`](Self::run) for one product, with a row-major copy of the left operand.
@@ -196,7 +197,7 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         })
     }
 
-    /// Is memory read faster if jobs share the depth, since parts of rows are short?
+    /// Is memory read faster if tasks split the depth, since their shares of rows are short?
     fn reads_rows(&self, jobs: usize) -> bool {
         let is_short = self.n / jobs * size_of::<T>() < ROW;
         self.m == 1
@@ -207,12 +208,12 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
             && level() < 2
     }
 
-    /// Are the results plain products, without an epilogue?
+    /// True if the results are plain products, without an epilogue.
     fn is_bare(&self) -> bool {
         T::DIRECT && self.k > 0 && self.c.is_none() && self.alpha == T::Acc::factor(1.0)
     }
 
-    /// How many jobs the work is worth.
+    /// The number of tasks for which the work suffices.
     fn jobs(&self, count: usize) -> usize {
         let (m, n, k) = (self.m as f64, self.n as f64, self.k as f64);
         let bytes = (m * k + k * n + m * n) * size_of::<T>() as f64;
@@ -224,36 +225,41 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         } else if jobs < threads {
             jobs
         } else {
-            // The same number of jobs for every thread; large jobs waste less on packing.
+            // A multiple of the number of threads; large tasks waste less on packing.
             jobs.min(if nanoseconds > NS_LARGE { jobs } else { threads * 2 }) / threads * threads
         }
     }
 
-    /// Blocks of the result, about `pieces` of them, as square as they can be.
-    fn grid(&self, pieces: usize) -> Grid {
+    /// Split the result into about `blocks` blocks, as square as possible.
+    fn grid(&self, blocks: usize) -> Grid {
         let line = (64 / size_of::<T>()).max(4);
-        let (most_rows, most_columns) = (self.m.div_ceil(MAX_GEMV_ROWS * 2), self.n.div_ceil(line));
+        let (max_rows, max_columns) = (self.m.div_ceil(MAX_GEMV_ROWS * 2), self.n.div_ceil(line));
         let mut best = (f64::INFINITY, 1, 1);
-        for down in 1..=pieces.min(most_rows) {
-            let across = (pieces / down).clamp(1, most_columns);
-            if down * across * 2 <= pieces && (down, across) != (1, 1) && down < most_rows {
+        for row_blocks in 1..=blocks.min(max_rows) {
+            let column_blocks = (blocks / row_blocks).clamp(1, max_columns);
+            if row_blocks * column_blocks * 2 <= blocks
+                && (row_blocks, column_blocks) != (1, 1)
+                && row_blocks < max_rows
+            {
                 continue;
             }
-            // Every job transposes the part of a column-major right operand that it reads.
+            // Every task transposes the part of a column-major right operand that it reads.
             let transpose_cost = if self.b.first.columns == 1 { 1.0 } else { 4.0 };
-            let read = self.m as f64 * across as f64 + transpose_cost * self.n as f64 * down as f64;
-            let cost = read * (pieces as f64 / (down * across) as f64);
+            let read =
+                self.m as f64 * column_blocks as f64 + transpose_cost * self.n as f64 * row_blocks as f64;
+            let cost = read * (blocks as f64 / (row_blocks * column_blocks) as f64);
             if cost < best.0 {
-                best = (cost, down, across);
+                best = (cost, row_blocks, column_blocks);
             }
         }
-        let (_, down, across) = best;
-        let rows = self.m.div_ceil(down).next_multiple_of(if down == 1 { 1 } else { 8 });
-        let columns = self.n.div_ceil(across).next_multiple_of(if across == 1 { 1 } else { line });
+        let (_, row_blocks, column_blocks) = best;
+        let rows = self.m.div_ceil(row_blocks).next_multiple_of(if row_blocks == 1 { 1 } else { 8 });
+        let columns =
+            self.n.div_ceil(column_blocks).next_multiple_of(if column_blocks == 1 { 1 } else { line });
         Grid { m: self.m, n: self.n, rows, columns }
     }
 
-    /// Product number `index` of the batch, with its finish.
+    /// Product `index` of the batch, with its epilogue.
     #[inline]
     fn product(&self, index: usize) -> (Product<T>, Epilogue<T>) {
         let BatchedGemm { batch, m, n, k, a, b, out, .. } = *self;
@@ -271,29 +277,29 @@ impl<'a, T: Multiply> BatchedGemm<'a, T> {
         (product, Epilogue { alpha: self.alpha, c })
     }
 
-    /// Compute one small product of large depth (split-K): every job sums a part of the depth.
+    /// Compute one small product of large depth (split-K): every task sums a range of the depth.
     fn split_depth(&self, jobs: usize) {
-        let (product, finish) = self.product(0);
+        let (product, epilogue) = self.product(0);
         let Product { m, n, k, a, b, out, out_row } = product;
         let jobs = jobs.min(k).max(1);
         let mut sums = vec![T::Acc::ZERO; jobs * m * n];
-        let parts = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row };
+        let partials = Product { m, n, k, a, b, out: sums.as_mut_ptr(), out_row };
         parallel_for(jobs, |job| {
-            let part = parts.depths(k * job / jobs..k * (job + 1) / jobs);
-            T::multiply(&Product { out: part.out.wrapping_add(job * m * n), ..part });
+            let partial = partials.depths(k * job / jobs..k * (job + 1) / jobs);
+            T::multiply(&Product { out: partial.out.wrapping_add(job * m * n), ..partial });
         });
-        let (first, rest) = sums.split_at_mut(m * n);
-        for part in rest.chunks_exact(m * n) {
-            for (sum, &term) in first.iter_mut().zip(part) {
+        let (first, others) = sums.split_at_mut(m * n);
+        for partial in others.chunks_exact(m * n) {
+            for (sum, &term) in first.iter_mut().zip(partial) {
                 *sum = T::Acc::plus(*sum, term);
             }
         }
-        // SAFETY: `out` holds m rows of n elements, ours to write.
-        unsafe { finish.store(first, n, n, out, out_row) };
+        // SAFETY: `out` has m rows of n elements, which this call exclusively writes.
+        unsafe { epilogue.store(first, n, n, out, out_row) };
     }
 }
 
-/// A result cut into blocks.
+/// A result split into blocks.
 struct Grid {
     m: usize,
     n: usize,
@@ -302,16 +308,17 @@ struct Grid {
 }
 
 impl Grid {
-    fn across(&self) -> usize {
+    fn blocks_per_row(&self) -> usize {
         self.n.div_ceil(self.columns)
     }
 
     fn count(&self) -> usize {
-        self.m.div_ceil(self.rows) * self.across()
+        self.m.div_ceil(self.rows) * self.blocks_per_row()
     }
 
     fn block(&self, index: usize) -> (Range<usize>, Range<usize>) {
-        let (row, column) = (index / self.across() * self.rows, index % self.across() * self.columns);
+        let (row, column) =
+            (index / self.blocks_per_row() * self.rows, index % self.blocks_per_row() * self.columns);
         (row..self.m.min(row + self.rows), column..self.n.min(column + self.columns))
     }
 }

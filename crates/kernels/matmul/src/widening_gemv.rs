@@ -1,16 +1,16 @@
-//! Products of several rows, but few, by a matrix that is narrower in memory than its sums: every vector of it is widened
-//! once for all rows, whose sums stay in registers for a while.
+//! Products of a few rows by a matrix with narrower elements than the accumulators: each of its vectors is widened once for all
+//! rows, whose sums stay in registers for some of the depth.
 
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop, with_widest};
 
 use super::product::Product;
 
-/// Bytes of sums worked on at a time: they stay in near caches while the depth passes by in long strips.
+/// Bytes of sums per strip: they stay in L2 for the whole depth.
 const ACC_BYTES: usize = 64 << 10;
-/// Rows of the right matrix added at a time.
+/// Rows of the right matrix per pass.
 const DEPTH: usize = 16;
 
-/// Add `a @ b` to `out`, but for the last columns; returns for how many. The columns of `b` are next to each other.
+/// Add `a @ b` to `out`, except for the last columns; returns the number of columns done. Rows of `b` are contiguous.
 pub(super) fn product<S: Source<T>, T: Ring>(product: &Product<S, T, T>) -> usize {
     debug_assert!(product.n <= 1 || product.b.columns == 1);
     with_widest(Loop(*product))
@@ -25,16 +25,16 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Loop<S, T> {
     fn run<V: Lanes<T>, const FUSED: bool>(self) -> usize {
         let Product { m, n, k, .. } = self.0;
         let pair = 2 * V::COUNT;
-        let whole = n / pair * pair;
+        let full = n / pair * pair;
         let strip = (ACC_BYTES / size_of::<T>() / m.max(1) / pair).max(1) * pair;
-        for from in (0..whole).step_by(strip) {
-            let part = self.0.columns(from..whole.min(from + strip));
+        for from in (0..full).step_by(strip) {
+            let strip_product = self.0.columns(from..full.min(from + strip));
             for depth in (0..k).step_by(DEPTH) {
-                let slab = part.depths(depth..k.min(depth + DEPTH));
+                let slab = strip_product.depths(depth..k.min(depth + DEPTH));
                 let mut i = 0;
                 // SAFETY: all blocks are inside the product's shape.
                 unsafe {
-                    // Fewer registers hold the sums of fewer rows.
+                    // Blocks of fewer rows use fewer registers.
                     while V::COUNT * size_of::<T>() >= 64 && i + 8 <= m {
                         rows::<S, T, V, FUSED, 8>(&slab, i);
                         i += 8;
@@ -53,14 +53,14 @@ impl<S: Source<T>, T: Ring> VectorLoop<T> for Loop<S, T> {
                 }
             }
         }
-        whole
+        full
     }
 }
 
-/// Rows `i..i + R` of the product, whose columns are whole pairs of vectors.
+/// Add rows `i..i + R` of the product, whose columns are full pairs of vectors.
 ///
 /// # Safety
-/// There are as many rows.
+/// The product has these rows.
 #[inline(always)]
 unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: usize>(
     product: &Product<S, T, T>,
@@ -70,7 +70,7 @@ unsafe fn rows<S: Source<T>, T: Ring, V: Lanes<T>, const FUSED: bool, const R: u
     for j in (0..n).step_by(2 * V::COUNT) {
         let target = |r: usize| out.wrapping_offset((i + r) as isize * out_row).wrapping_add(j);
         let mut sums = [[V::splat(T::ZERO); 2]; R];
-        // SAFETY: inside the product's shape; columns of `b` and `out` are next to each other.
+        // SAFETY: the vectors are inside the product's shape; rows of `b` and `out` are contiguous.
         unsafe {
             for (r, [first, second]) in sums.iter_mut().enumerate() {
                 *first = V::load(target(r));

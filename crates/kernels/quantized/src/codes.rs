@@ -1,4 +1,4 @@
-//! What codes stand for before they are scaled: integers, or small floats.
+//! Values of codes before scaling: integers or small floats.
 
 #[cfg(target_arch = "x86_64")]
 use umber_kernels_base::isa::level;
@@ -11,7 +11,7 @@ use super::kinds::{FP4, table};
 #[cfg(target_arch = "x86_64")]
 use super::unpack_bits;
 
-/// The levels of all codes in some words, which hold whole groups.
+/// The unscaled values of all codes in some words, which hold whole groups.
 pub(super) fn dequantize_codes(format: Quantization, words: &[u32], out: &mut [f32]) {
     debug_assert_eq!(words.len() * 32, out.len() * format.bits());
     match (format.mode(), format.bits()) {
@@ -29,28 +29,28 @@ pub(super) fn dequantize_codes(format: Quantization, words: &[u32], out: &mut [f
     }
 }
 
-/// What stands for zero among [`FP4_NUMBERS`].
+/// The code of zero among [`FP4_INTEGERS`].
 #[cfg(target_arch = "x86_64")]
-pub(super) const FP4_MIDDLE: u8 = 12;
+pub(super) const FP4_ZERO_POINT: u8 = 12;
 
-/// Floats of four bits as whole numbers, in halves above the least.
+/// The FP4 (E2M1) values as unsigned integers: twice the value plus [`FP4_ZERO_POINT`].
 #[cfg(target_arch = "x86_64")]
-pub(super) const FP4_NUMBERS: [u8; 16] = {
-    let (dequantize_codes, mut numbers) = (table::<FP4>(0), [0; 16]);
+pub(super) const FP4_INTEGERS: [u8; 16] = {
+    let (levels, mut integers) = (table::<FP4>(0), [0; 16]);
     let mut code = 0;
     while code < 16 {
-        numbers[code] = (2.0 * dequantize_codes[code] + FP4_MIDDLE as f32) as u8;
+        integers[code] = (2.0 * levels[code] + FP4_ZERO_POINT as f32) as u8;
         code += 1;
     }
-    numbers
+    integers
 };
 
-/// The codes in some packed bytes, each of which holds two, four or eight of them, one in each byte.
+/// Unpack bytes that hold two, four or eight codes to one code per byte.
 #[cfg(target_arch = "x86_64")]
 fn unpack(format: Quantization, packed: &[u8], out: &mut [u8]) {
     #[inline(always)]
-    fn code<const BITS: usize>(byte: u8, place: usize) -> u8 {
-        byte >> (place * BITS) & ((1 << BITS) - 1)
+    fn code<const BITS: usize>(byte: u8, i: usize) -> u8 {
+        byte >> (i * BITS) & ((1 << BITS) - 1)
     }
     debug_assert_eq!(packed.len() * 8, out.len() * format.bits());
     match format.bits() {
@@ -60,17 +60,17 @@ fn unpack(format: Quantization, packed: &[u8], out: &mut [u8]) {
     }
 }
 
-/// The codes in some words of affine mode, which hold whole groups, one in each byte, or those of four-bit floats as
-/// [`FP4_NUMBERS`].
+/// Unpack the codes in some words of affine mode, which hold whole groups, to one code per byte. FP4 codes become
+/// [`FP4_INTEGERS`].
 #[cfg(target_arch = "x86_64")]
 pub(super) fn codes(format: Quantization, words: &[u32], out: &mut [u8]) {
     fn byte(code: u32) -> u8 {
         code as u8
     }
     match format.bits() {
-        // SAFETY: who has whole numbers multiplied has these instructions.
+        // SAFETY: integer kernels only run with AVX-512, which includes AVX2.
         _ if !format.has_biases() => unsafe { fp4_numbers(as_bytes(words), out) },
-        // SAFETY: asked for.
+        // SAFETY: `is_available` checked the instructions.
         bits @ (3 | 5 | 6) if unpack_bits::is_available() => unsafe {
             unpack_bits::codes(bits, as_bytes(words), out);
         },
@@ -82,28 +82,29 @@ pub(super) fn codes(format: Quantization, words: &[u32], out: &mut [u8]) {
     }
 }
 
-/// Packed floats of four bits as [`FP4_NUMBERS`].
+/// Unpack FP4 codes to [`FP4_INTEGERS`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn fp4_numbers(packed: &[u8], out: &mut [u8]) {
     use std::arch::x86_64::*;
-    // SAFETY: as many bytes as are read.
-    let (numbers, low) = unsafe { (_mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()), _mm_set1_epi8(15)) };
-    // Groups are of sixteen codes or more.
+    // SAFETY: the array has the 16 bytes that are loaded.
+    let (integers, low) = unsafe { (_mm_loadu_si128(FP4_INTEGERS.as_ptr().cast()), _mm_set1_epi8(15)) };
+    // Groups have sixteen codes or more.
     for (packed, out) in packed.as_chunks::<8>().0.iter().zip(out.as_chunks_mut::<16>().0) {
-        // SAFETY: eight bytes, and space for sixteen.
+        // SAFETY: eight bytes are read, sixteen written.
         unsafe {
             let packed = _mm_loadl_epi64(packed.as_ptr().cast());
             let codes = _mm_unpacklo_epi8(packed, _mm_srli_epi16::<4>(packed));
-            let codes = _mm_shuffle_epi8(numbers, _mm_and_si128(codes, low));
+            let codes = _mm_shuffle_epi8(integers, _mm_and_si128(codes, low));
             _mm_storeu_si128(out.as_mut_ptr().cast(), codes);
         }
     }
 }
 
-/// The bytes of packed words: in the order of codes where those of a word are, its lowest bits first.
+/// The bytes of packed words. On little-endian processors they are in the order of the codes, which fill a word from its
+/// lowest bits.
 pub(super) fn as_bytes(words: &[u32]) -> &[u8] {
-    // SAFETY: the same memory, of which every byte is a number.
+    // SAFETY: the same memory; every byte is a valid `u8`.
     unsafe { std::slice::from_raw_parts(words.as_ptr().cast(), size_of_val(words)) }
 }
 
@@ -112,7 +113,7 @@ fn integer(code: u32) -> f32 {
     code as i32 as f32
 }
 
-/// Codes of which a word holds a whole number, `COUNT`.
+/// Unpack codes that do not cross words, which hold `COUNT` each.
 #[inline(always)]
 fn unpack_aligned<const BITS: usize, const COUNT: usize>(
     words: &[u32],
@@ -123,58 +124,59 @@ fn unpack_aligned<const BITS: usize, const COUNT: usize>(
         words,
         out,
         #[inline(always)]
-        |word, place| level(word >> (place * BITS) & ((1 << BITS) - 1)),
+        |word, i| level(word >> (i * BITS) & ((1 << BITS) - 1)),
     );
 }
 
-/// As [`unpack_aligned`] for integers. Left to the compiler, eight words would be shifted together, and turned afterwards.
+/// As [`unpack_aligned`] for integers. The compiler would vectorise across eight words and transpose the results; here eight
+/// codes of one word are shifted by different counts.
 fn integers<const BITS: usize, const COUNT: usize>(words: &[u32], out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if level() > 0 {
-        assert!(words.len() * COUNT <= out.len(), "there is room for all codes");
-        // SAFETY: the processor has the instructions; as asserted.
+        assert!(words.len() * COUNT <= out.len(), "output too short for the codes");
+        // SAFETY: the processor has AVX2, and the assertion checked the length.
         return unsafe { integers_avx2::<BITS, COUNT>(words, out.as_mut_ptr()) };
     }
     unpack_aligned::<BITS, COUNT>(words, out, integer);
 }
 
 /// # Safety
-/// There is space for all codes.
+/// `out` has space for all codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn integers_avx2<const BITS: usize, const COUNT: usize>(words: &[u32], out: *mut f32) {
     use std::arch::x86_64::*;
     const LANES: usize = 8;
-    let places = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
-    let shifts = _mm256_mullo_epi32(places, _mm256_set1_epi32(BITS as i32));
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    let shifts = _mm256_mullo_epi32(lanes, _mm256_set1_epi32(BITS as i32));
     let code = _mm256_set1_epi32((1 << BITS) - 1);
     for (i, &word) in words.iter().enumerate() {
-        for part in 0..COUNT / LANES {
-            let word = _mm256_set1_epi32((word >> (part * LANES * BITS)) as i32);
+        for chunk in 0..COUNT / LANES {
+            let word = _mm256_set1_epi32((word >> (chunk * LANES * BITS)) as i32);
             let codes = _mm256_and_si256(_mm256_srlv_epi32(word, shifts), code);
             // SAFETY: guaranteed by the caller of this function.
-            unsafe { _mm256_storeu_ps(out.add(i * COUNT + part * LANES), _mm256_cvtepi32_ps(codes)) };
+            unsafe { _mm256_storeu_ps(out.add(i * COUNT + chunk * LANES), _mm256_cvtepi32_ps(codes)) };
         }
     }
 }
 
-/// What `read` finds at each of the `COUNT` places of packed words or bytes.
+/// Apply `read` to each of the `COUNT` codes in every packed word or byte.
 #[inline(always)]
 fn each<const COUNT: usize, P: Copy, T>(packed: &[P], out: &mut [T], read: impl Fn(P, usize) -> T) {
     vectorised(
         #[inline(always)]
         || {
-            // Of a length that is known: the shifts become those of one vector.
+            // The constant length turns the shifts into one vector shift.
             for (&packed, out) in packed.iter().zip(out.as_chunks_mut::<COUNT>().0) {
-                for (place, out) in out.iter_mut().enumerate() {
-                    *out = read(packed, place);
+                for (i, out) in out.iter_mut().enumerate() {
+                    *out = read(packed, i);
                 }
             }
         },
     );
 }
 
-/// Codes of eight bits.
+/// Unpack 8-bit codes.
 #[inline(always)]
 fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
     if cfg!(target_endian = "big") {
@@ -190,17 +192,17 @@ fn bytes(words: &[u32], out: &mut [f32], level: impl Fn(u32) -> f32) {
     );
 }
 
-/// Codes that cross the borders of words: 32 of them fill `BITS` words.
+/// Unpack codes that cross word boundaries: 32 codes fill `BITS` words.
 #[inline(always)]
 fn unpack_crossing<const BITS: usize, T>(words: &[u32], out: &mut [T], level: impl Fn(u32) -> T) {
     vectorised(
         #[inline(always)]
         || {
             for (words, out) in words.chunks_exact(BITS).zip(out.chunks_exact_mut(32)) {
-                for (part, out) in out.chunks_exact_mut(8).enumerate() {
-                    let string = eight::<BITS>(words, part);
+                for (chunk, out) in out.chunks_exact_mut(8).enumerate() {
+                    let bits = eight::<BITS>(words, chunk);
                     for (i, out) in out.iter_mut().enumerate() {
-                        *out = level((string >> (i * BITS)) as u32 & ((1 << BITS) - 1));
+                        *out = level((bits >> (i * BITS)) as u32 & ((1 << BITS) - 1));
                     }
                 }
             }
@@ -208,43 +210,43 @@ fn unpack_crossing<const BITS: usize, T>(words: &[u32], out: &mut [T], level: im
     );
 }
 
-/// Eight codes that cross the borders of words, in the lowest bits: number `part` of the four that `BITS` words hold.
+/// Eight codes that may cross word boundaries, in the lowest bits: group `chunk` of the four groups in `BITS` words.
 #[inline(always)]
-fn eight<const BITS: usize>(words: &[u32], part: usize) -> u64 {
-    let (first, shift) = (part * 8 * BITS / 32, part * 8 * BITS % 32);
+fn eight<const BITS: usize>(words: &[u32], chunk: usize) -> u64 {
+    let (first, shift) = (chunk * 8 * BITS / 32, chunk * 8 * BITS % 32);
     let high = if first + 1 < BITS { u64::from(words[first + 1]) } else { 0 };
     (u64::from(words[first]) | high << 32) >> shift
 }
 
-/// As [`unpack_crossing`] for integers. Left to the compiler, they would be shifted as words of 64 bits.
+/// As [`unpack_crossing`] for integers. The compiler would use 64-bit shifts.
 fn integers_crossing<const BITS: usize>(words: &[u32], out: &mut [f32]) {
     #[cfg(target_arch = "x86_64")]
     if level() > 0 {
-        assert!(words.len() / BITS * 32 <= out.len(), "there is room for all codes");
-        // SAFETY: the processor has the instructions; as asserted.
+        assert!(words.len() / BITS * 32 <= out.len(), "output too short for the codes");
+        // SAFETY: the processor has AVX2, and the assertion checked the length.
         return unsafe { integers_crossing_avx2::<BITS>(words, out.as_mut_ptr()) };
     }
     unpack_crossing::<BITS, _>(words, out, integer);
 }
 
 /// # Safety
-/// There is space for all codes.
+/// `out` has space for all codes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 unsafe fn integers_crossing_avx2<const BITS: usize>(words: &[u32], out: *mut f32) {
     use std::arch::x86_64::*;
-    // Four codes fit a word.
-    let places = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
-    let shifts = _mm256_mullo_epi32(places, _mm256_set1_epi32(BITS as i32));
+    // Four codes fit a lane of 32 bits.
+    let lanes = _mm256_setr_epi32(0, 1, 2, 3, 0, 1, 2, 3);
+    let shifts = _mm256_mullo_epi32(lanes, _mm256_set1_epi32(BITS as i32));
     let code = _mm256_set1_epi32((1 << BITS) - 1);
     for (i, words) in words.chunks_exact(BITS).enumerate() {
-        for part in 0..4 {
-            let string = eight::<BITS>(words, part);
-            let (low, high) = (string as i32, (string >> (4 * BITS)) as i32);
+        for chunk in 0..4 {
+            let bits = eight::<BITS>(words, chunk);
+            let (low, high) = (bits as i32, (bits >> (4 * BITS)) as i32);
             let fours = _mm256_setr_m128i(_mm_set1_epi32(low), _mm_set1_epi32(high));
             let codes = _mm256_and_si256(_mm256_srlv_epi32(fours, shifts), code);
             // SAFETY: guaranteed by the caller of this function.
-            unsafe { _mm256_storeu_ps(out.add(i * 32 + part * 8), _mm256_cvtepi32_ps(codes)) };
+            unsafe { _mm256_storeu_ps(out.add(i * 32 + chunk * 8), _mm256_cvtepi32_ps(codes)) };
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which kernel multiplies by a quantised matrix.
+//! Choice of the kernel for a product with a quantised matrix.
 
 use umber_kernels_base::lanes::Ring;
 use umber_kernels_base::row::Compute;
@@ -10,27 +10,27 @@ use super::qgemm::QGemm;
 #[cfg(target_arch = "x86_64")]
 use super::{int8_dot, skinny_qgemm};
 
-/// Columns of a dequantised block beside few rows: a multiple of this, at least twice the rows, because the block shares the L2
-/// cache with the packed operands.
+/// Column multiple of a dequantised block for few rows. The block has at least twice as many columns as there are rows,
+/// because it shares the L2 cache with the packed operands.
 const MIN_PACKED_COLUMNS: usize = 128;
 
-/// How a product is computed.
+/// The algorithm for a product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kernel {
-    /// [`int8_dot`]: sums of products of bytes.
+    /// [`int8_dot`]: int8 dot products.
     #[cfg(target_arch = "x86_64")]
     Int8Dot,
-    /// [`skinny_qgemm`]: few rows, straight from the packed words.
+    /// [`skinny_qgemm`]: few rows, with codes read straight from the packed words.
     #[cfg(target_arch = "x86_64")]
     SkinnyQGemm,
-    /// [`skinny`]: some dozen rows, with the right operand dequantised column by column.
+    /// [`skinny`]: a few dozen rows, with the right operand dequantised column by column.
     Skinny,
-    /// A matrix product of dequantised blocks of at most so many columns.
+    /// A matrix product of dequantised blocks of at most this many columns.
     Blocks { columns: usize },
 }
 
-/// The first kernel that suits a product of `m` rows and depth `k`, of which `qgemm` is the description where the elements are
-/// float32 and the quantised matrix is transposed. Beside each is the case of the benchmarks (`cargo bench --bench quantized`).
+/// The first applicable kernel for a product of `m` rows and depth `k`. `qgemm` describes it if the elements are float32 and
+/// the quantised matrix is transposed. The comment on each line names its benchmark (`cargo bench --bench quantized`).
 pub(super) fn kernel_for<W: Compute + Ring + Multiply<Acc = W>>(
     m: usize,
     k: usize,
@@ -44,7 +44,7 @@ pub(super) fn kernel_for<W: Compute + Ring + Multiply<Acc = W>>(
 
     #[cfg(target_arch = "x86_64")]
     if qgemm.is_some_and(int8_dot::is_suitable) {
-        return Kernel::Int8Dot; // x @ w.T, any rows, with AVX-512 VNNI or AMX
+        return Kernel::Int8Dot; // x @ w.T, any number of rows, with AVX-512 VNNI or AMX
     }
     #[cfg(target_arch = "x86_64")]
     if qgemm.is_some_and(skinny_qgemm::is_suitable) {

@@ -1,4 +1,4 @@
-//! Floats of four and eight bits (E2M1, E4M3) and scales that are powers of two (E8M0), as the OCP's formats have them.
+//! FP4 (E2M1), float8 (E4M3) and power-of-two scales (E8M0), as in the OCP Microscaling specification.
 
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::isa::vectorised;
@@ -8,16 +8,16 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::match_dtype;
 
-/// The largest E2M1 and E4M3.
+/// The largest finite E2M1 value.
 pub(super) const LARGEST_FP4: f64 = 6.0;
-/// As above.
+/// The largest finite E4M3 value.
 pub(super) const LARGEST_FP8: f64 = 448.0;
 
-/// The float32 equal to an E4M3 in the low eight bits.
+/// Convert the E4M3 in the low eight bits to float32.
 #[inline(always)]
 pub(super) fn from_fp8(code: u32) -> f32 {
     let magnitude = code & 0x7f;
-    // Not by a product with a float32 below the normal range: those are slow.
+    // Not by a product with a denormal float32, which would be slow.
     let normal = f32::from_bits((magnitude << 20).wrapping_add(120 << 23)).to_bits();
     let small = (magnitude as f32 * (1.0 / 512.0)).to_bits();
     let value = if magnitude < 8 { small } else { normal };
@@ -25,7 +25,7 @@ pub(super) fn from_fp8(code: u32) -> f32 {
     f32::from_bits(value | (code & 0x80) << 24)
 }
 
-/// The E4M3 nearest to a float32, ties to even; what is too large becomes the largest, NaN stays NaN.
+/// Round a float32 to the nearest E4M3, ties to even. Larger magnitudes become the largest value, NaN stays NaN.
 #[inline(always)]
 pub(super) fn to_fp8(value: f32) -> u32 {
     let bits = value.to_bits();
@@ -38,17 +38,17 @@ pub(super) fn to_fp8(value: f32) -> u32 {
     code | bits >> 24 & 0x80
 }
 
-/// The float32 equal to an E2M1 in the low four bits.
+/// Convert the E2M1 in the low four bits to float32.
 #[inline(always)]
 pub(super) fn from_fp4(code: u32) -> f32 {
     // Twice the value is an integer.
     let (exponent, fraction) = (code >> 1 & 3, code & 1);
-    let whole = if exponent == 0 { fraction } else { (2 | fraction) << (exponent - 1) };
-    let value = whole as f32 * 0.5;
+    let doubled = if exponent == 0 { fraction } else { (2 | fraction) << (exponent - 1) };
+    let value = doubled as f32 * 0.5;
     if code & 8 == 0 { value } else { -value }
 }
 
-/// The E2M1 nearest to a value, ties towards zero, as MLX has them; NaN becomes zero, and no zero is negative.
+/// Round to the nearest E2M1, ties towards zero, as MLX does. NaN becomes zero, and zero is never negative.
 #[inline(always)]
 pub(super) fn to_fp4(value: f32) -> u32 {
     let magnitude = value.abs();
@@ -57,13 +57,13 @@ pub(super) fn to_fp4(value: f32) -> u32 {
     code | if value < 0.0 && code > 0 { 8 } else { 0 }
 }
 
-/// The power of two that an E8M0 stands for.
+/// Convert an E8M0 to its power of two.
 #[inline(always)]
 pub(super) fn from_e8m0(code: u8) -> f32 {
     f32::from_bits(if code == 0 { 1 << 22 } else { u32::from(code) << 23 })
 }
 
-/// The E8M0 of the least power of two that is not below a value; of zero that of one.
+/// The E8M0 of the smallest power of two that is not below a value; 1 for zero.
 #[inline(always)]
 pub(super) fn to_e8m0(value: f64) -> u8 {
     if value == 0.0 {
@@ -74,7 +74,8 @@ pub(super) fn to_e8m0(value: f64) -> u8 {
     (exponent.clamp(-127, 127) + 127) as u8
 }
 
-/// A float32 that rounds to fewer bits as the float64 does: what it cannot hold is noted in its last bit.
+/// Round a float64 to odd: a float32 whose last bit records whether it is inexact, so that further rounding to fewer bits
+/// gives the same result as from the float64.
 #[inline(always)]
 pub(super) fn round_to_odd(value: f64) -> f32 {
     let nearest = value as f32;
@@ -86,7 +87,7 @@ pub(super) fn round_to_odd(value: f64) -> f32 {
     f32::from_bits(towards_zero | 1)
 }
 
-/// E4M3 codes, uint8, of floats.
+/// E4M3 codes (uint8) of floats.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
@@ -95,13 +96,13 @@ pub fn encode_fp8(src: View, mut dst: ViewMut) {
     match_dtype!(float src.dtype(), T => {
         let values = dense::<T>(src);
         each(values.len(), |i| {
-            // SAFETY: inside the output, which is as large; every element is written once.
+            // SAFETY: inside the output, which has the same length; every element is written once.
             unsafe { *target.at(i as isize) = to_fp8(round_to_odd(values[i].widen().wide())) as u8 };
         });
     }, else => panic!("codes are of floats"));
 }
 
-/// Floats of E4M3 codes.
+/// Decode E4M3 codes to floats.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
@@ -112,13 +113,13 @@ pub fn decode_fp8(src: View, dst: ViewMut) {
         let target = Target::<T>::of(&dst);
         each(codes.len(), |i| {
             let value = <T as Real>::Compute::nearest(f64::from(from_fp8(u32::from(codes[i]))));
-            // SAFETY: inside the output, which is as large; every element is written once.
+            // SAFETY: inside the output, which has the same length; every element is written once.
             unsafe { *target.at(i as isize) = T::narrow(value) };
         });
     }, else => panic!("codes are of floats"));
 }
 
-/// Call `write` with every number below `count`.
+/// Call `write` with every index below `count`, in parallel.
 #[inline(always)]
 fn each(count: usize, write: impl Fn(usize) + Sync) {
     parallel_ranges(count, 1 << 14, |range| {
@@ -138,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_go_there_and_back() {
+    fn codes_round_trip() {
         for code in 0..256u32 {
             let value = from_fp8(code);
             let (exponent, fraction) = ((code >> 3 & 15) as i32, f64::from(code & 7));
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn nearest_codes() {
+    fn values_round_to_the_nearest_code() {
         for code in 0..126u32 {
             let (low, high) = (f64::from(from_fp8(code)), f64::from(from_fp8(code + 1)));
             let middle = f64::midpoint(low, high);

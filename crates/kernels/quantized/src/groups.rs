@@ -1,4 +1,4 @@
-//! Groups: scales and codes for numbers.
+//! Groups: computation of scales and codes.
 
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::isa::vectorised;
@@ -13,9 +13,9 @@ use super::fp8::{
     LARGEST_FP4, LARGEST_FP8, from_e8m0, from_fp4, from_fp8, round_to_odd, to_e8m0, to_fp4, to_fp8,
 };
 
-/// Smallest scale in affine mode.
+/// Minimum scale in affine mode.
 const SMALLEST_SCALE: f64 = 1e-7;
-/// Extrema are found side by side.
+/// Independent accumulators in the search for extrema, so that it vectorises.
 const LANES: usize = 16;
 
 /// A group's scale, bias and codes.
@@ -29,18 +29,19 @@ struct Group<W> {
     codes: [u32; LARGEST_GROUP],
 }
 
-/// Words, scales and (in affine mode) biases for groups along the last axis of `src`, of any float dtype.
+/// Quantise groups along the last axis of `src`, of any float dtype, to words, scales and (in affine mode) biases.
 ///
-/// `largest`, in NVFP4, is a float32 for each of some equal parts of the rows: what their scales are relative to.
+/// In NVFP4, `largest` holds the maximum magnitude of each of several equal chunks of the rows as float32; the scales are
+/// relative to it.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn quantize(format: Quantization, src: View, largest: Option<View>, outputs: &mut [ViewMut]) {
     match_dtype!(float src.dtype(), T => {
-        let [words, rest @ ..] = outputs else { panic!("words come out") };
+        let [words, rest @ ..] = outputs else { panic!("an output for the words") };
         let words = Target::over(words.as_mut_slice::<u32>().expect("dense uint32"));
         let mut rest = rest.iter_mut();
-        let scales = rest.next().expect("scales come out");
+        let scales = rest.next().expect("an output for the scales");
         let codes = (scales.dtype() == DType::UInt8).then(|| Target::<u8>::of(scales));
         let scales = codes.is_none().then(|| Target::<T>::of(scales));
         let biases = rest.next().map(|biases| Target::<T>::of(biases));
@@ -48,8 +49,8 @@ pub fn quantize(format: Quantization, src: View, largest: Option<View>, outputs:
         assert!(src.shape().last().is_some_and(|length| length % format.group_size() == 0), "rows are whole groups");
         each_group::<T>(format, src, largest, |g, values, factor| {
             let mut group = Group::new(format);
-            group.find::<T>(format, values, factor);
-            // SAFETY: the place of this group in dense outputs, which it alone writes.
+            group.quantize::<T>(format, values, factor);
+            // SAFETY: the elements of this group in dense outputs, which only this thread writes.
             unsafe {
                 if let (Some(scales), Some(biases)) = (scales, biases) {
                     *scales.at(g as isize) = T::narrow(group.scale);
@@ -65,8 +66,8 @@ pub fn quantize(format: Quantization, src: View, largest: Option<View>, outputs:
     }, else => panic!("floats are quantised"));
 }
 
-/// `src` as its quantised form says it, in float32 (float64 for float64); `largest` as for [`quantize`], whose part of the scale
-/// is left out.
+/// Round `src` to its quantised values, in float32 (float64 for float64). `largest` is as for [`quantize`], but its part of
+/// the scale is left out.
 ///
 /// # Panics
 /// If dtypes or shapes do not fit.
@@ -76,17 +77,17 @@ pub fn rounded(format: Quantization, src: View, largest: Option<View>, out: View
         let target = Target::<<T as Real>::Compute>::of(&out);
         each_group::<T>(format, src, largest, |g, values, factor| {
             let mut group = Group::new(format);
-            group.find::<T>(format, values, factor);
+            group.quantize::<T>(format, values, factor);
             for (i, &code) in group.codes[..values.len()].iter().enumerate() {
                 let value = group.value::<T>(format.mode(), code);
-                // SAFETY: inside this group's part of the output, which it alone writes.
+                // SAFETY: inside this group's part of the output, which only this thread writes.
                 unsafe { *target.at((g * format.group_size() + i) as isize) = value };
             }
         });
     }, else => panic!("floats are quantised"));
 }
 
-/// Call `body` with the number of each group, its elements, and what its scales are multiplied by.
+/// Call `body` with the index of each group, its elements, and the factor for its scales.
 fn each_group<T: Real>(
     format: Quantization,
     src: View,
@@ -98,33 +99,33 @@ fn each_group<T: Real>(
     let largest = largest.map(dense::<f32>);
     let unit = (LARGEST_FP4 * LARGEST_FP8) as f32;
     parallel_ranges(count, (1 << 13) / size, |range| {
-        let mut wide = [T::Compute::default(); LARGEST_GROUP];
+        let mut widened = [T::Compute::default(); LARGEST_GROUP];
         for g in range {
             let group = &values[g * size..][..size];
-            wide.iter_mut().zip(group).for_each(|(wide, &value)| *wide = value.widen());
+            widened.iter_mut().zip(group).for_each(|(widened, &value)| *widened = value.widen());
             let factor = match &largest {
                 Some(all) => T::Compute::of_f32(unit / all[g * all.len() / count]),
                 None => T::Compute::nearest(1.0),
             };
-            body(g, &wide[..size], factor);
+            body(g, &widened[..size], factor);
         }
     });
 }
 
-/// Codes one after the other in a string of bits.
+/// Pack codes into a string of bits, lowest bits first.
 fn pack(codes: &[u32], bits: usize, words: &mut [u32]) {
-    let (mut string, mut filled, mut next) = (0u64, 0, 0);
+    let (mut bits_buffer, mut filled, mut next) = (0u64, 0, 0);
     for &code in codes {
-        string |= u64::from(code) << filled;
+        bits_buffer |= u64::from(code) << filled;
         filled += bits;
         if filled >= 32 {
-            words[next] = string as u32;
-            (string, filled, next) = (string >> 32, filled - 32, next + 1);
+            words[next] = bits_buffer as u32;
+            (bits_buffer, filled, next) = (bits_buffer >> 32, filled - 32, next + 1);
         }
     }
 }
 
-/// The least and the greatest number; NaN is passed over.
+/// Minimum and maximum; NaN is ignored.
 #[inline(always)]
 fn extrema<W: Compute>(values: &[W]) -> (W, W) {
     let (mut low, mut high) = ([W::infinity(); LANES], [W::neg_infinity(); LANES]);
@@ -148,8 +149,8 @@ impl<W: Compute> Group<W> {
         Group { scale: zero, bias: zero, scale_code: 0, codes: [0; LARGEST_GROUP] }
     }
 
-    /// Find everything for some values.
-    fn find<T: Real<Compute = W>>(&mut self, format: Quantization, values: &[W], factor: W) {
+    /// Compute the scale, bias and codes of some values.
+    fn quantize<T: Real<Compute = W>>(&mut self, format: Quantization, values: &[W], factor: W) {
         vectorised(
             #[inline(always)]
             || match format.mode() {
@@ -161,14 +162,14 @@ impl<W: Compute> Group<W> {
         );
     }
 
-    /// Integers: the end of the range that is farther from zero is met exactly, and zero if it is inside.
+    /// Affine mode: the end of the range that is farther from zero is exact, and so is zero if it is in the range.
     #[inline(always)]
     fn affine(&mut self, bits: usize, values: &[W]) {
         let (low, high) = extrema(values);
         let top = W::nearest(((1u32 << bits) - 1).into());
         let smallest = W::of_f32(SMALLEST_SCALE as f32);
         let width = (high - low) / top;
-        // Not `max`: a scale that is not a number stays so.
+        // Not `max`, so that a NaN scale stays NaN.
         let scale = if width < smallest { smallest } else { width };
         if bits == 1 {
             (self.scale, self.bias) = (scale, low);
@@ -177,25 +178,25 @@ impl<W: Compute> Group<W> {
             let edge = if below { low } else { high };
             let scale = if below { scale } else { -scale };
             let steps = (edge / scale).to_even();
-            let met = steps != W::default();
-            self.scale = if met { edge / steps } else { scale };
-            self.bias = if met { edge } else { W::default() };
+            let has_steps = steps != W::default();
+            self.scale = if has_steps { edge / steps } else { scale };
+            self.bias = if has_steps { edge } else { W::default() };
         }
         let (scale, bias) = (self.scale, self.bias);
         for (code, &value) in self.codes.iter_mut().zip(values) {
             let steps = W::to_even((value - bias) / scale);
-            // What is not a number is zero.
+            // NaN becomes code zero.
             let steps = if steps > W::default() { steps } else { W::default() };
             *code = W::small(if steps < top { steps } else { top });
         }
     }
 
-    /// Floats of four or eight bits.
+    /// FP4 and FP8 modes.
     #[inline(always)]
     fn floats<T: Real<Compute = W>>(&mut self, mode: QuantizationMode, values: &[W], factor: W) {
         let (low, high) = extrema(values);
         let magnitude = if low.abs() > high.abs() { low.abs() } else { high.abs() };
-        // Where there is nothing but NaN.
+        // If all elements are NaN.
         let magnitude = if high < low { W::default() } else { magnitude };
         let is_fp8 = mode == QuantizationMode::Mxfp8;
         let top = W::nearest(if is_fp8 { LARGEST_FP8 } else { LARGEST_FP4 });
@@ -223,7 +224,7 @@ impl<W: Compute> Group<W> {
         }
     }
 
-    /// What a code stands for, with scales as they are stored.
+    /// The value of a code, with scales rounded as they are stored.
     fn value<T: Real<Compute = W>>(&self, mode: QuantizationMode, code: u32) -> W {
         match mode {
             QuantizationMode::Affine => {

@@ -34,10 +34,10 @@ use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 
-/// Neighbours in the largest group.
+/// Number of elements in the largest group.
 const LARGEST_GROUP: usize = 128;
 
-/// What packed words stand for: `out[..., r, i] = scales[..., r, i / group] * code + biases[..., r, i / group]`.
+/// Dequantise packed words: `out[..., r, i] = scales[..., r, i / group] * code + biases[..., r, i / group]`.
 ///
 /// Computed in float32 (float64 for a float64 output) and rounded once.
 ///
@@ -56,9 +56,9 @@ pub fn dequantize(format: Quantization, words: View, scales: View, biases: Optio
             let mut line = ScratchVec::filled_or_unwind(<T as Real>::Compute::default(), length);
             for row in range {
                 packed.read(row, 0, &mut line);
-                // SAFETY: a row of the output, ours alone.
+                // SAFETY: a row of the output, which only this thread writes.
                 unsafe { umber_kernels_base::row::store(&line, target.at((row * length) as isize), length) };
             }
         });
-    }, else => panic!("floats come out"));
+    }, else => panic!("the output is a float"));
 }

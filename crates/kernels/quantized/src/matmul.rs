@@ -1,4 +1,4 @@
-//! Products of matrices with quantised ones.
+//! Matrix products with quantised right operands.
 
 use umber_kernels_base::dense::dense;
 use umber_kernels_base::lanes::Ring;
@@ -21,12 +21,12 @@ use super::qgemm::QGemm;
 #[cfg(target_arch = "x86_64")]
 use super::skinny_qgemm;
 
-/// Side of the dequantised blocks: with their packed copy they stay in the L2 cache.
+/// Side of the dequantised blocks; a block and its packed copy fit the L2 cache.
 pub(super) const BLOCK: usize = 512;
-/// Rows of the left matrix worth a job of their own.
+/// Minimum rows of the left matrix per job.
 const ROWS: usize = 64;
 
-/// Are the rows of the quantised matrix the columns of the right operand?
+/// Whether the rows of the quantised matrix are the columns of the right operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Transposed {
     /// `x @ w.T`
@@ -35,7 +35,7 @@ pub enum Transposed {
     No,
 }
 
-/// Which matrices meet: `out[places[s]]` has the term `x[left[s]] @ w[right[s]]`.
+/// Indices of the matrices to multiply: `x[left[s]] @ w[right[s]]` is added to `out[places[s]]`.
 #[derive(Clone, Copy, Debug)]
 pub struct BatchIndices<'a> {
     /// Indices into the left stack.
@@ -46,26 +46,26 @@ pub struct BatchIndices<'a> {
     pub places: View<'a>,
 }
 
-/// What is multiplied: `x` of shape `[p, m, k]` and a stack `[q, rows, length]` of which words are given.
+/// Operands of a product: `x` of shape `[p, m, k]`, and a quantised stack of shape `[q, rows, length]`.
 #[derive(Clone, Copy, Debug)]
 pub struct Product<'a> {
-    /// How the right operand is stored.
+    /// How the right operand is quantised.
     pub format: Quantization,
-    /// Is it turned?
+    /// Whether the right operand is transposed.
     pub transposed: Transposed,
     /// The left operand.
     pub x: View<'a>,
-    /// The right operand's words.
+    /// The right operand's packed words.
     pub words: View<'a>,
     /// Its scales.
     pub scales: View<'a>,
     /// Its biases.
     pub biases: Option<View<'a>>,
-    /// Which matrices meet; without, those of equal numbers.
+    /// Which matrices are multiplied; `None` for matching indices.
     pub batch_indices: Option<BatchIndices<'a>>,
 }
 
-/// `out[i] = x[i] @ w[i]`, or what [`BatchIndices`] say, for `out` of shape `[r, m, n]` and the dtype of `x`.
+/// `out[i] = x[i] @ w[i]`, or as [`BatchIndices`] say, for `out` of shape `[r, m, n]` and the dtype of `x`.
 ///
 /// Computed in float32 (float64 for float64) and rounded once.
 ///
@@ -75,20 +75,23 @@ pub struct Product<'a> {
 /// # Panics
 /// If dtypes or shapes do not fit.
 pub fn matmul(product: &Product, out: ViewMut) -> Result<()> {
-    assert!(out.layout().is_contiguous() && product.x.dtype() == out.dtype(), "dense, of one dtype");
+    assert!(
+        out.layout().is_contiguous() && product.x.dtype() == out.dtype(),
+        "the output is dense and has the dtype of x"
+    );
     match_dtype!(float out.dtype(), T => run::<T, <T as Real>::Compute>(product, out), else => panic!("of floats"))
 }
 
-/// Products with the same right matrix, one after the other.
+/// Products grouped by their right matrix.
 struct Runs {
-    /// Where those of each matrix begin, and where the last end.
+    /// Start of each group in `pairs`, and the end of the last one.
     starts: ScratchVec<usize>,
-    /// Left matrices, and where the products go.
+    /// Indices of left matrices and of outputs.
     pairs: ScratchVec<(usize, usize)>,
 }
 
 fn runs(product: &Product, count: usize) -> Result<Runs> {
-    let Some(BatchIndices { left, right, places }) = product.batch_indices else {
+    let Some(BatchIndices { left, right, places: outputs }) = product.batch_indices else {
         let (mut starts, mut pairs) = (ScratchVec::new(count + 1)?, ScratchVec::new(count)?);
         starts.extend(0..=count);
         pairs.extend((0..count).map(|i| (i, i)));
@@ -96,10 +99,10 @@ fn runs(product: &Product, count: usize) -> Result<Runs> {
     };
     let (left, right) =
         (indexed::read(left, product.x.shape()[0])?, indexed::read(right, product.words.shape()[0])?);
-    let places = indexed::read(places, count)?;
+    let outputs = indexed::read(outputs, count)?;
     let (starts, order) = indexed::sorted(&right, product.words.shape()[0])?;
     let mut pairs = ScratchVec::new(order.len())?;
-    pairs.extend(order.iter().map(|&s| (left[s], places[s])));
+    pairs.extend(order.iter().map(|&s| (left[s], outputs[s])));
     Ok(Runs { starts, pairs })
 }
 
@@ -118,14 +121,14 @@ fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
     }
     let quantized = QuantizedRows::new(product.format, product.words, product.scales, product.biases, length);
     let rows = product.words.shape()[1];
-    let given = dense::<T>(product.x);
-    let mut wide: Vec<W>;
+    let elements = dense::<T>(product.x);
+    let mut widened: Vec<W>;
     let x: &[W] = match product.x.as_slice::<W>() {
         Some(x) => x,
         None => {
-            wide = vector_or_unwind(given.len());
-            wide.extend(given.iter().map(|&x| x.widen()));
-            &wide
+            widened = vector_or_unwind(elements.len());
+            widened.extend(elements.iter().map(|&x| x.widen()));
+            &widened
         }
     };
     let task = Task { quantized: &quantized, transposed: product.transposed, rows, k, n };
@@ -137,16 +140,16 @@ fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
         return Ok(());
     }
     let mut sums = ScratchVec::filled(W::ZERO, count * m * n)?;
-    for (right, ends) in runs.starts.windows(2).enumerate().filter(|(_, ends)| ends[0] < ends[1]) {
-        let pairs = &runs.pairs[ends[0]..ends[1]];
-        let mut joined = vector_or_unwind(pairs.len() * m * k);
+    for (right, bounds) in runs.starts.windows(2).enumerate().filter(|(_, bounds)| bounds[0] < bounds[1]) {
+        let pairs = &runs.pairs[bounds[0]..bounds[1]];
+        let mut stacked = vector_or_unwind(pairs.len() * m * k);
         for &(left, _) in pairs {
-            joined.extend_from_slice(&x[left * m * k..][..m * k]);
+            stacked.extend_from_slice(&x[left * m * k..][..m * k]);
         }
         let mut products = ScratchVec::filled(W::ZERO, pairs.len() * m * n)?;
-        task.multiply(right, &joined, pairs.len() * m, Target::over(&mut products));
-        for (&(_, place), product) in pairs.iter().zip(products.chunks_exact(m * n)) {
-            let sums = &mut sums[place * m * n..][..m * n];
+        task.multiply(right, &stacked, pairs.len() * m, Target::over(&mut products));
+        for (&(_, index), product) in pairs.iter().zip(products.chunks_exact(m * n)) {
+            let sums = &mut sums[index * m * n..][..m * n];
             sums.iter_mut().zip(product).for_each(|(sum, &term)| *sum = W::plus(*sum, term));
         }
     }
@@ -155,11 +158,11 @@ fn run<T: Real<Compute = W>, W: Compute + Ring + Multiply<Acc = W>>(
     Ok(())
 }
 
-/// A stack of right matrices.
+/// A stack of quantised right matrices.
 struct Task<'a> {
     quantized: &'a QuantizedRows<'a>,
     transposed: Transposed,
-    /// Quantised rows of a matrix.
+    /// Quantised rows per matrix.
     rows: usize,
     /// Columns of the left operand.
     k: usize,
@@ -168,7 +171,7 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    /// Products of `m` rows with matrix `right`, over what `out` holds.
+    /// Multiply `m` rows by matrix `right`; the product overwrites `out`.
     fn multiply<W: Compute + Ring + Multiply<Acc = W>>(
         &self,
         right: usize,
@@ -180,7 +183,7 @@ impl Task<'_> {
         let is_qgemm =
             self.transposed == Transposed::Yes && W::DTYPE == DType::Float32 && m > 0 && self.k > 0;
         let qgemm = is_qgemm.then(|| {
-            // SAFETY: the elements are float32.
+            // SAFETY: `W` is float32.
             let x = unsafe { std::slice::from_raw_parts(x.as_ptr().cast::<f32>(), x.len()) };
             QGemm { quantized: self.quantized, first, x, rows: m, columns: self.n, out: out.cast() }
         });
@@ -203,35 +206,35 @@ impl Task<'_> {
         let down = threads.div_ceil(across.max(1)).min(m.div_ceil(ROWS)).max(1);
         let source = x;
         parallel_for(across * down, |job| {
-            let (columns, part) = (job % across, job / across);
+            let (columns, rows) = (job % across, job / across);
             let columns = columns * strip..self.n.min((columns + 1) * strip);
-            let part = m * part / down..m * (part + 1) / down;
+            let rows = m * rows / down..m * (rows + 1) / down;
             scratch::with(BLOCK * columns.len(), |block: &mut [W]| {
                 let x = Matrix { start: source.as_ptr(), rows: self.k as isize, columns: 1 };
-                let whole = Dense {
-                    m: part.len(),
+                let full = Dense {
+                    m: rows.len(),
                     n: columns.len(),
                     k: self.k,
-                    a: x.from(part.start, 0),
+                    a: x.from(rows.start, 0),
                     b: Matrix { start: block.as_ptr(), rows: 1, columns: 1 },
-                    out: out.at((part.start * self.n + columns.start) as isize),
+                    out: out.at((rows.start * self.n + columns.start) as isize),
                     out_row: self.n as isize,
                 };
                 if self.k == 0 {
-                    whole.fill_out(W::ZERO);
+                    full.fill_out(W::ZERO);
                 }
                 for depth in (0..self.k).step_by(BLOCK) {
                     let depths = depth..self.k.min(depth + BLOCK);
                     let b = self.read(first, depths.clone(), columns.clone(), block);
                     let into = if depth == 0 { Beta::Zero } else { Beta::One };
-                    let slice = Dense { k: depths.len(), a: whole.a.from(0, depth), b, ..whole };
+                    let slice = Dense { k: depths.len(), a: full.a.from(0, depth), b, ..full };
                     W::multiply_acc(&slice, into);
                 }
             });
         });
     }
 
-    /// Products of rows that are too few to pack blocks of floats for.
+    /// Multiply rows that are too few to amortise the packing of dequantised blocks.
     fn skinny_rows<W: Compute + Ring>(&self, first: usize, x: &[W], m: usize, out: Target<W>) {
         let (k, size) = (self.k, self.quantized.format.group_size());
         let source = x;
@@ -257,7 +260,7 @@ impl Task<'_> {
         });
     }
 
-    /// A part of a right matrix, as floats.
+    /// Dequantise a block of a right matrix.
     fn read<W: Compute>(
         &self,
         first: usize,

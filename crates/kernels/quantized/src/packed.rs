@@ -1,4 +1,4 @@
-//! Packed: a stack of quantised rows, read into floats.
+//! Packed rows of a quantised matrix, and their dequantisation.
 
 use std::borrow::Cow;
 #[cfg(target_arch = "x86_64")]
@@ -15,9 +15,9 @@ use umber_types::{DType, Quantization, QuantizationMode, bf16, f16};
 use super::codes::dequantize_codes;
 use super::fp8::{from_e8m0, from_fp8};
 
-/// The most elements read at a time.
+/// Maximum number of elements dequantised at a time.
 const MAX_SEGMENT: usize = 512;
-/// The most groups of them.
+/// Maximum number of groups among them.
 const GROUPS: usize = MAX_SEGMENT / 16;
 
 /// Scales or biases as they are stored.
@@ -57,7 +57,7 @@ impl<'a> GroupParameters<'a> {
         }
     }
 
-    /// Read as many as `out` holds, from number `start` on.
+    /// Read as many as `out` holds, beginning with number `start`.
     fn read<W: Compute>(&self, start: usize, out: &mut [W]) {
         fn convert<F: Copy, W: Compute>(from: &[F], start: usize, out: &mut [W], to: impl Fn(F) -> W) {
             let from = &from[start..][..out.len()];
@@ -76,7 +76,7 @@ impl<'a> GroupParameters<'a> {
         }
     }
 
-    /// Some of them: in place if they are float32, else read into `memory`.
+    /// Some of them: borrowed if they are float32, else converted into `memory`.
     #[cfg(target_arch = "x86_64")]
     fn floats<'b>(&'b self, range: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
         if let GroupParameters::Float32(values) = self {
@@ -87,25 +87,27 @@ impl<'a> GroupParameters<'a> {
         memory
     }
 
-    /// Ask for `count` of them ahead, from number `start` on, if there are so many.
+    /// Prefetch `count` of them, beginning with number `start`, if they exist.
     #[cfg(target_arch = "x86_64")]
     fn prefetch(&self, start: usize, count: usize) {
-        fn ask<F>(from: &[F], start: usize, count: usize) {
+        fn prefetch_slice<F>(from: &[F], start: usize, count: usize) {
             let from = from.get(start..start + count).unwrap_or_default();
             from.iter().step_by((LINE / size_of::<F>()).max(1)).for_each(|from| prefetch(from));
         }
         match self {
-            GroupParameters::Float16(values) => ask(values, start, count),
-            GroupParameters::BFloat16(values) => ask(values, start, count),
-            GroupParameters::Float32(values) => ask(values, start, count),
-            GroupParameters::Float64(values) => ask(values, start, count),
-            GroupParameters::Powers(codes) | GroupParameters::Fp8(codes) => ask(codes, start, count),
+            GroupParameters::Float16(values) => prefetch_slice(values, start, count),
+            GroupParameters::BFloat16(values) => prefetch_slice(values, start, count),
+            GroupParameters::Float32(values) => prefetch_slice(values, start, count),
+            GroupParameters::Float64(values) => prefetch_slice(values, start, count),
+            GroupParameters::Powers(codes) | GroupParameters::Fp8(codes) => {
+                prefetch_slice(codes, start, count);
+            }
         }
     }
 }
 
 impl<'a> QuantizedRows<'a> {
-    /// The rows, of `length` elements, that views hold.
+    /// Wrap views that hold rows of `length` elements.
     pub(super) fn new(
         format: Quantization,
         words: View<'a>,
@@ -116,9 +118,9 @@ impl<'a> QuantizedRows<'a> {
         assert!(length.is_multiple_of(format.group_size()), "rows of whole groups");
         let groups = length / format.group_size();
         let rows = words.size() / format.words(length).max(1);
-        assert!(scales.size() == rows * groups, "a scale a group");
+        assert!(scales.size() == rows * groups, "one scale per group");
         assert!(format.has_biases() == biases.is_some(), "biases in affine mode");
-        assert!(biases.is_none_or(|biases| biases.size() == scales.size()), "a bias a group");
+        assert!(biases.is_none_or(|biases| biases.size() == scales.size()), "one bias per group");
         QuantizedRows {
             format,
             words: dense(words),
@@ -134,13 +136,13 @@ impl<'a> QuantizedRows<'a> {
         &self.words[row * self.row_words..][..self.row_words]
     }
 
-    /// The words of some rows, one row after the other.
+    /// The words of consecutive rows.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn all_words(&self, rows: Range<usize>) -> &[u32] {
         &self.words[rows.start * self.row_words..rows.end * self.row_words]
     }
 
-    /// Scales of a row from group `first` on.
+    /// Read the scales of a row, beginning with group `first`.
     pub(super) fn scales<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) {
         self.scales.read(row * self.groups + first, out);
     }
@@ -153,20 +155,20 @@ impl<'a> QuantizedRows<'a> {
         self.biases.is_some()
     }
 
-    /// All scales of some rows, perhaps in place, with memory for as many.
+    /// All scales of consecutive rows, borrowed or converted into `memory`.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn all_scales<'b>(&'b self, rows: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
         self.scales.floats(rows.start * self.groups..rows.end * self.groups, memory)
     }
 
-    /// As [`QuantizedRows::all_scales`] for biases, which there must be.
+    /// As [`QuantizedRows::all_scales`] for biases, which must exist.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn all_biases<'b>(&'b self, rows: Range<usize>, memory: &'b mut [f32]) -> &'b [f32] {
         let biases = self.biases.as_ref().expect("affine mode has biases");
         biases.floats(rows.start * self.groups..rows.end * self.groups, memory)
     }
 
-    /// Ask for the scales and biases of some rows ahead, if there are so many.
+    /// Prefetch the scales and biases of some rows, if they exist.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn prefetch_factors(&self, first: usize, rows: usize) {
         for factors in [Some(&self.scales), self.biases.as_ref()].into_iter().flatten() {
@@ -174,18 +176,18 @@ impl<'a> QuantizedRows<'a> {
         }
     }
 
-    /// Read elements of a row from group `first` on, as many whole groups as `out` holds.
+    /// Dequantise whole groups of a row, beginning with group `first`, until `out` is full.
     pub(super) fn read<W: Compute>(&self, row: usize, first: usize, out: &mut [W]) {
         let (size, group_words) = (self.format.group_size(), self.format.words_of_group());
         let words = self.words(row);
-        let most = MAX_SEGMENT / size;
+        let max_groups = MAX_SEGMENT / size;
         let (mut scales, mut biases) = ([W::default(); GROUPS], [W::default(); GROUPS]);
-        for (part, out) in out.chunks_mut(most * size).enumerate() {
-            let start = first + part * most;
+        for (segment, out) in out.chunks_mut(max_groups * size).enumerate() {
+            let start = first + segment * max_groups;
             let count = out.len() / size;
             let words = &words[start * group_words..][..count * group_words];
             if W::DTYPE == DType::Float32 {
-                // SAFETY: float32 is what the elements are.
+                // SAFETY: `W` is float32.
                 dequantize_codes(self.format, words, unsafe { out.align_to_mut::<f32>().1 });
             } else {
                 let mut values = [0f32; MAX_SEGMENT];

@@ -1,4 +1,4 @@
-//! Places drawn in proportion to weights, by the inverse of their running sum.
+//! Categorical sampling by inversion of the cumulative weights.
 
 use umber_kernels_base::shared::{Source, Target};
 use umber_kernels_base::strided_loops::{Loop, StridedLoops};
@@ -9,7 +9,7 @@ use umber_types::{DType, Result, error};
 /// Levels worth another thread.
 const GRAIN: usize = 1 << 12;
 
-/// A real number that weights are added in.
+/// The accumulator type of the weights.
 trait Weight:
     Copy + Default + PartialOrd + Send + Sync + std::ops::Add<Output = Self> + std::ops::Mul<Output = Self>
 {
@@ -17,30 +17,31 @@ trait Weight:
 impl Weight for f32 {}
 impl Weight for f64 {}
 
-/// For each of `levels` in [0, 1), the last place before which the weights sum up to at most that part of their total.
+/// Inverse-CDF sampling: for each of `levels` in [0, 1), the last index whose exclusive cumulative weight is at most
+/// `level * total`.
 ///
-/// `weights` are `[..., n]`, `levels` `[..., m]` of the same dtype, float32 or float64, and `out` is uint32 like
-/// `levels`. Sums are taken in order and in the dtype of the weights, so that draws agree with those of MLX.
+/// `weights` are `[..., n]`, `levels` `[..., m]` of the same dtype, float32 or float64, and `out` is uint32 of the shape of
+/// `levels`. Weights are summed in order and in their own dtype, so that draws agree with those of MLX.
 ///
 /// # Errors
-/// If there is no memory for the running sum.
+/// If the cumulative sums cannot be allocated.
 ///
 /// # Panics
-/// If shapes or dtypes do not fit together.
+/// If shapes or dtypes do not match.
 pub fn categorical(weights: View, levels: View, out: ViewMut) -> Result<()> {
-    assert_eq!(weights.dtype(), levels.dtype(), "weights and levels are of one dtype");
-    assert_eq!((levels.shape(), out.dtype()), (out.shape(), DType::UInt32), "a place for each level");
-    assert!(weights.shape()[weights.shape().len() - 1] > 0, "there is something to pick from");
+    assert_eq!(weights.dtype(), levels.dtype(), "weights and levels have the same dtype");
+    assert_eq!((levels.shape(), out.dtype()), (out.shape(), DType::UInt32), "one uint32 index per level");
+    assert!(weights.shape()[weights.shape().len() - 1] > 0, "at least one category");
     match weights.dtype() {
         DType::Float32 => categorical_as::<f32>(&weights, &levels, &out),
         DType::Float64 => categorical_as::<f64>(&weights, &levels, &out),
-        other => unreachable!("weights are of a real dtype, not {other}"),
+        other => unreachable!("weights have a real dtype, not {other}"),
     }
 }
 
 fn categorical_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Result<()> {
     let axis = weights.shape().len() - 1;
-    assert_eq!(weights.shape()[..axis], levels.shape()[..axis], "the batch axes are the same");
+    assert_eq!(weights.shape()[..axis], levels.shape()[..axis], "equal batch axes");
     let (count, draws) = (weights.shape()[axis], levels.shape()[axis]);
     let mut batch = StridedLoops::new(&[], [&[], &[], &[]]);
     for i in 0..axis {
@@ -58,20 +59,20 @@ fn categorical_as<T: Weight>(weights: &View, levels: &View, out: &ViewMut) -> Re
         let mut total = T::default();
         for i in 0..count as isize {
             before.push(total);
-            // SAFETY: inside the layout of the weights.
+            // SAFETY: the offset is inside the layout of the weights.
             total = total + unsafe { *source.at(w + i * steps[0]) };
         }
         let before = &before[..];
         parallel_ranges(draws, GRAIN, |range| {
             for i in range.start as isize..range.end as isize {
-                // SAFETY: inside the layouts; each place is written by one task.
+                // SAFETY: the offsets are inside the layouts, and each output element is written by one task.
                 unsafe {
                     let goal = *level.at(l + i * steps[1]) * total;
-                    // Not `sum <= goal`, so that a NaN ends at the last place.
-                    let place = before.partition_point(|&sum| {
+                    // Not `sum <= goal`, so that a NaN gives the last index.
+                    let end = before.partition_point(|&sum| {
                         !matches!(sum.partial_cmp(&goal), Some(std::cmp::Ordering::Greater))
                     });
-                    *target.at(o + i * steps[2]) = place.saturating_sub(1) as u32;
+                    *target.at(o + i * steps[2]) = end.saturating_sub(1) as u32;
                 }
             }
         });

@@ -1,7 +1,8 @@
-//! Draws by rejection: each element has a stream of random words of its own, so that how many one takes moves no other.
+//! Rejection sampling. Each element has its own stream of random words, so the number of rejections of one element does not
+//! change the others.
 //!
-//! The stream of element `i` of the draw of a key has as its key the hash of `i` (low word first) under that key, and is
-//! the hashes of 0, 1, 2, … under it. Everything is computed in float64.
+//! The stream of element `i` hashes the counters 0, 1, 2, … under the key `hash(key, i)` (`i` with its low word first).
+//! Everything is computed in float64.
 
 use std::f64::consts::TAU;
 
@@ -15,22 +16,22 @@ use crate::random::{key_at, threefry2x32};
 
 /// Draws worth another thread.
 const GRAIN: usize = 1 << 9;
-/// Rejections after which an element is NaN: the chance is below 10⁻²⁰⁰ where parameters are in range.
+/// Attempts until an element becomes NaN: the probability is below 10⁻²⁰⁰ for parameters in range.
 const MAX_REJECTIONS: u32 = 400;
 
-/// What is drawn by rejection.
+/// A distribution that is sampled by rejection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Rejection {
-    /// Gamma with the parameter as its shape, and scale one.
+    /// Gamma with the parameter as shape, and scale one.
     Gamma,
-    /// The logarithm of that.
+    /// The logarithm of a gamma variate.
     LogGamma,
-    /// Poisson with the parameter as its mean.
+    /// Poisson with the parameter as mean.
     Poisson,
 }
 
 impl Rejection {
-    /// The name users see.
+    /// The user-visible name.
     pub fn name(self) -> &'static str {
         match self {
             Rejection::Gamma | Rejection::LogGamma => "gamma",
@@ -41,11 +42,11 @@ impl Rejection {
 
 /// Fill `out` with a draw for each parameter.
 ///
-/// `keys` is uint32 of shape `[..., 2]`; `parameters` and `out` are float64 of one shape, which begins with that of the
-/// keys without their last axis.
+/// `keys` is uint32 of shape `[..., 2]`; `parameters` and `out` are float64 of one shape, whose leading axes are
+/// `keys.shape[..-1]`.
 ///
 /// # Panics
-/// If shapes or dtypes are not as said.
+/// If shapes or dtypes differ from these.
 pub fn rejection(kind: Rejection, keys: View, parameters: View, out: ViewMut) {
     assert_eq!(keys.dtype(), DType::UInt32, "keys are uint32");
     assert_eq!((parameters.dtype(), out.dtype()), (DType::Float64, DType::Float64), "draws are float64");
@@ -65,7 +66,7 @@ pub fn rejection(kind: Rejection, keys: View, parameters: View, out: ViewMut) {
         let mut at = range.start;
         loops.walk(range, |[from, to]| {
             let mut stream = Stream::new(key_at(&keys, at / per_key), (at % per_key) as u64);
-            // SAFETY: inside the layouts; each element is written by one task.
+            // SAFETY: the offsets are inside the layouts, and each element is written by one task.
             unsafe { *target.at(to) = draw(kind, *source.at(from), &mut stream) };
             at += 1;
         });
@@ -97,7 +98,7 @@ impl Stream {
         Stream { key: threefry2x32(key, [element as u32, (element >> 32) as u32]), next: 0 }
     }
 
-    /// A number strictly between 0 and 1, of 52 random bits.
+    /// A uniform variate in the open interval (0, 1), of 52 random bits.
     fn unit(&mut self) -> f64 {
         let [high, low] = threefry2x32(self.key, [self.next, 0]);
         self.next = self.next.wrapping_add(1);
@@ -105,14 +106,14 @@ impl Stream {
         (bits as f64 + 0.5) * 0.5f64.powi(52)
     }
 
-    /// A normal number of mean zero and variance one (Box and Muller, 1958).
+    /// A standard normal variate (Box and Muller, 1958).
     fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.unit().ln()).sqrt();
         radius * (TAU * self.unit()).cos()
     }
 }
 
-/// A gamma number as a product: one factor, and the logarithm of another (Marsaglia and Tsang, ACM TOMS 26, 2000).
+/// A gamma variate as a product: one factor, and the logarithm of the other (Marsaglia and Tsang, ACM TOMS 26, 2000).
 fn gamma(shape: f64, stream: &mut Stream) -> (f64, f64) {
     if shape.is_nan() || shape <= 0.0 {
         return (f64::NAN, 0.0);
@@ -120,7 +121,7 @@ fn gamma(shape: f64, stream: &mut Stream) -> (f64, f64) {
     if shape.is_infinite() {
         return (shape, 0.0);
     }
-    // A shape below one is that of a number of shape one more times a power of a uniform one.
+    // For shapes below one: Gamma(shape) = Gamma(shape + 1) * U^(1 / shape).
     let (shape, log_factor) =
         if shape < 1.0 { (shape + 1.0, stream.unit().ln() / shape) } else { (shape, 0.0) };
     let d = shape - 1.0 / 3.0;
@@ -139,24 +140,24 @@ fn gamma(shape: f64, stream: &mut Stream) -> (f64, f64) {
     (f64::NAN, 0.0)
 }
 
-/// A Poisson number.
+/// A Poisson variate.
 fn poisson(mean: f64, stream: &mut Stream) -> f64 {
     if mean.is_nan() || mean < 0.0 {
         -1.0
     } else if mean.is_infinite() {
         mean
     } else if mean < 10.0 {
-        poisson_by_waiting(mean, stream)
+        poisson_by_multiplication(mean, stream)
     } else if mean < 1e12 {
         poisson_by_rejection(mean, stream)
     } else {
-        // The skewness, one over the root of the mean, is below what a float64 sample can show.
+        // The skewness, `1 / sqrt(mean)`, is too small for a float64 sample to show.
         (mean + mean.sqrt() * stream.normal()).floor()
     }
 }
 
-/// How many uniform numbers multiply to `exp(-mean)` (Knuth).
-fn poisson_by_waiting(mean: f64, stream: &mut Stream) -> f64 {
+/// The number of uniform factors until the product falls below `exp(-mean)` (Knuth).
+fn poisson_by_multiplication(mean: f64, stream: &mut Stream) -> f64 {
     let end = (-mean).exp();
     let mut product = stream.unit();
     let mut count = 0.0;
@@ -172,14 +173,14 @@ fn poisson_by_rejection(mean: f64, stream: &mut Stream) -> f64 {
     let b = 0.931 + 2.53 * mean.sqrt();
     let a = -0.059 + 0.02483 * b;
     let inverse_alpha = 1.1239 + 1.1328 / (b - 3.4);
-    let accepted_at_once = 0.9277 - 3.6224 / (b - 2.0);
+    let squeeze = 0.9277 - 3.6224 / (b - 2.0);
     let log_mean = mean.ln();
     for _ in 0..MAX_REJECTIONS {
         let u = stream.unit() - 0.5;
         let v = stream.unit();
         let distance = 0.5 - u.abs();
         let k = ((2.0 * a / distance + b) * u + mean + 0.43).floor();
-        if distance >= 0.07 && v <= accepted_at_once {
+        if distance >= 0.07 && v <= squeeze {
             return k;
         }
         if k < 0.0 || (distance < 0.013 && v > distance) {
@@ -193,7 +194,7 @@ fn poisson_by_rejection(mean: f64, stream: &mut Stream) -> f64 {
     f64::NAN
 }
 
-/// `ln(k!)` of a whole number, by Stirling's series where it is not small.
+/// `ln(k!)` of an integer: the product for small ones, else Stirling's series.
 fn log_factorial(k: f64) -> f64 {
     if k < 16.0 {
         return (2..=k as u32).map(f64::from).product::<f64>().ln();
@@ -210,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn factorials_are_those_of_products() {
+    fn log_factorials_match_summed_logarithms() {
         let mut sum = 0.0;
         for k in 1..200u32 {
             sum += f64::from(k).ln();
@@ -219,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_those_of_the_distributions() {
+    fn moments_match_the_distributions() {
         let moments = |kind, parameter: f64| {
             let draws: Vec<f64> =
                 (0..40_000).map(|i| draw(kind, parameter, &mut Stream::new([1, 2], i))).collect();
@@ -233,14 +234,14 @@ mod tests {
                     (mean - parameter).abs() < 5.0 * (parameter / 40_000.0).sqrt(),
                     "{kind:?} {parameter} {mean}"
                 );
-                let spread = if parameter < 0.1 { 0.2 } else { 0.08 };
-                assert!((variance / parameter - 1.0).abs() < spread, "{kind:?} {parameter} {variance}");
+                let tolerance = if parameter < 0.1 { 0.2 } else { 0.08 };
+                assert!((variance / parameter - 1.0).abs() < tolerance, "{kind:?} {parameter} {variance}");
             }
         }
     }
 
     #[test]
-    fn parameters_out_of_range_answer() {
+    fn parameters_out_of_range_return_nan_or_a_limit() {
         let one = |kind, parameter| draw(kind, parameter, &mut Stream::new([3, 4], 0));
         for parameter in [0.0, -1.0, f64::NAN] {
             assert!(one(Rejection::Gamma, parameter).is_nan());

@@ -1,4 +1,4 @@
-//! Where along an axis the least or the greatest element is.
+//! Index of the minimum or maximum along an axis.
 
 use std::ops::Range;
 
@@ -12,25 +12,25 @@ use umber_kernels_base::tree_reduce::tree_reduce;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{ArgReduceKind, match_dtype};
 
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 14;
-/// Rows this long are shared when there are fewer of them than threads.
+/// Rows of at least this length are split among threads if there are fewer rows than threads.
 const LONG: usize = 1 << 17;
-/// Elements of a row whose best is found before its place, and at least so many bytes: few, since memory waits while the
-/// place is looked for.
+/// Elements per block: the best key of a block is found first, its index only if the block has the best key of the row. At
+/// least `BLOCK_BYTES` bytes. Small, because the search for the index stalls the stream from memory.
 const BLOCK: usize = 512;
 const BLOCK_BYTES: usize = 2048;
-/// Bytes behind a row that are asked for while a place is looked for.
+/// Bytes after a row that are prefetched during the search for an index.
 const PREFETCH_BYTES: usize = 4096;
-/// Keys compared side by side.
+/// Keys compared in parallel.
 const LANES: usize = 32;
-/// Results found at once when they lie closer together than the elements of one.
+/// Results computed together if they are closer in memory than the elements of one result.
 const TILE: usize = 256;
 
-/// The index along `axis` of the least or greatest element, the first if there are several; NaN counts as both.
+/// The index of the minimum or maximum along `axis`, the first if there are several; NaN counts as both.
 ///
-/// `dst` is uint32 and has the shape of `src` with that axis removed or of length one. Complex numbers compare by real
-/// part, then by imaginary part. Of nothing the index is 0.
+/// `dst` is uint32 and has the shape of `src` with that axis removed or of length one. Complex numbers compare by real part,
+/// then by imaginary part. For an empty axis the index is 0.
 ///
 /// # Panics
 /// If shapes or dtypes do not fit together.
@@ -46,7 +46,7 @@ pub fn arg_reduce(kind: ArgReduceKind, src: View, axis: usize, dst: ViewMut) {
         }
         index += usize::from(other != axis || keeps_axes);
     }
-    // The greatest key wins: of the least element, or of the greatest.
+    // The maximum key wins; descending keys give the minimum element.
     let direction = match kind {
         ArgReduceKind::ArgMin => Direction::Descending,
         ArgReduceKind::ArgMax => Direction::Ascending,
@@ -85,14 +85,14 @@ impl<T: Keyed> Search<T> {
             _ => parallel_ranges(results, GRAIN / self.length.max(1), |range| {
                 self.others.walk(range, |[from, to]| {
                     let best = self.row(from, 0..self.length).map_or(0, |(_, index)| index);
-                    // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
+                    // SAFETY: the offset comes from the layout of the destination; tasks write disjoint results.
                     unsafe { *self.to.at(to) = best as u32 };
                 });
             }),
         }
     }
 
-    /// The greatest key in a range of a row, and its place.
+    /// The maximum key in a range of a row, and its index.
     fn row(&self, from: isize, range: Range<usize>) -> Option<(T::Key, usize)> {
         let mut best: Option<(T::Key, usize)> = None;
         for start in range.clone().step_by(Self::BLOCK) {
@@ -104,7 +104,7 @@ impl<T: Keyed> Search<T> {
         }
         best.map(|(key, start)| {
             if self.stride == 1 {
-                // Most likely the next row, which memory brings while the place is looked for.
+                // Prefetch what is most likely the next row during the search for the index.
                 prefetch_lines(self.from.at(from + range.end as isize), PREFETCH_BYTES, Cache::L2);
             }
             let count = Self::BLOCK.min(range.end - start);
@@ -112,7 +112,7 @@ impl<T: Keyed> Search<T> {
         })
     }
 
-    /// The first place in a block that holds a key.
+    /// Index of the first occurrence of a key in a block.
     #[inline(never)]
     fn first_of(&self, key: T::Key, from: isize, start: usize, count: usize) -> usize {
         if self.stride != 1 {
@@ -126,7 +126,7 @@ impl<T: Keyed> Search<T> {
         )
     }
 
-    /// A part of a row whose elements are next to each other.
+    /// A block of a contiguous row.
     fn block(&self, from: isize, start: usize, count: usize) -> &[T] {
         // SAFETY: the layout of the source holds the row.
         unsafe { std::slice::from_raw_parts(self.from.at(from + start as isize), count) }
@@ -148,17 +148,17 @@ impl<T: Keyed> Search<T> {
         let direction = self.direction;
         vectorised_by_avx2(
             #[inline(always)]
-            move || greatest_key(block, direction),
+            move || block_max(block, direction),
         )
     }
 
-    /// One long row, shared among threads.
+    /// Compute one long row on several threads.
     fn parallel_row(&self, from: isize, to: isize) {
-        let parts = self.length / (LONG / 2);
-        let mut bests = vec![None; parts];
+        let chunks = self.length / (LONG / 2);
+        let mut bests = vec![None; chunks];
         let shared = Target::over(&mut bests);
-        parallel_for(parts, |i| {
-            let range = self.length * i / parts..self.length * (i + 1) / parts;
+        parallel_for(chunks, |i| {
+            let range = self.length * i / chunks..self.length * (i + 1) / chunks;
             let best = self.row(from, range);
             // SAFETY: each task writes its own element.
             unsafe { *shared.at(i as isize) = best };
@@ -168,7 +168,7 @@ impl<T: Keyed> Search<T> {
         unsafe { *self.to.at(to) = first.map_or(0, |(_, index)| index) as u32 };
     }
 
-    /// Many neighbouring results at once, one row of elements after another.
+    /// Compute neighbouring results together, one row of elements at a time.
     fn columns(&self, columns: Loop<2>) {
         let tiles = columns.length.div_ceil(TILE);
         let items = self.others.count() * tiles;
@@ -182,7 +182,7 @@ impl<T: Keyed> Search<T> {
                 let mut indices = [0u32; TILE];
                 self.tile(from, columns.strides[0], &mut indices[..width]);
                 for (j, &index) in indices[..width].iter().enumerate() {
-                    // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
+                    // SAFETY: the offset comes from the layout of the destination; tasks write disjoint results.
                     unsafe { *self.to.at(to + j as isize * columns.strides[1]) = index };
                 }
             }
@@ -209,47 +209,47 @@ impl<T: Keyed> Search<T> {
 }
 
 #[inline(always)]
-fn greatest_key<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
-    // The direction is settled outside the loops.
+fn block_max<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
+    // The direction becomes a constant in each arm, outside the loops.
     match direction {
-        Direction::Ascending => greatest_of(block, Direction::Ascending),
-        Direction::Descending => greatest_of(block, Direction::Descending),
+        Direction::Ascending => max_in_direction(block, Direction::Ascending),
+        Direction::Descending => max_in_direction(block, Direction::Descending),
     }
 }
 
-/// The greatest key, found in lanes side by side.
+/// The maximum key, by a reduction over lanes.
 #[inline(always)]
-fn greatest_of<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
-    let (vectors, rest) = block.as_chunks::<LANES>();
-    let max_key = tree_reduce(&T::max_key(vectors, direction), greater);
-    rest.iter().fold(max_key, |max_key, element| greater(element.key(direction), max_key))
+fn max_in_direction<T: Keyed>(block: &[T], direction: Direction) -> T::Key {
+    let (vectors, tail) = block.as_chunks::<LANES>();
+    let max_key = tree_reduce(&T::max_key(vectors, direction), max_of_two);
+    tail.iter().fold(max_key, |max_key, element| max_of_two(element.key(direction), max_key))
 }
 
 #[inline(always)]
-fn greater<K: Key>(a: K, b: K) -> K {
+fn max_of_two<K: Key>(a: K, b: K) -> K {
     if a > b { a } else { b }
 }
 
 #[inline(always)]
 fn first_index<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
-    // As in `greatest_key`.
+    // A constant direction, as in `block_max`.
     match direction {
         Direction::Ascending => first_of(block, key, Direction::Ascending),
         Direction::Descending => first_of(block, key, Direction::Descending),
     }
 }
 
-/// The first place of a key that the block has.
+/// Index of the first occurrence of a key that the block contains.
 #[inline(always)]
 fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
-    let (vectors, rest) = block.as_chunks::<LANES>();
+    let (vectors, tail) = block.as_chunks::<LANES>();
     for (row_index, vector) in vectors.iter().enumerate() {
-        // All of a vector are asked, since one answer takes no longer.
-        let mut is_here = false;
+        // No early exit within a vector, so that the loop is vectorised.
+        let mut has_key = false;
         for element in vector {
-            is_here |= element.key(direction) == key;
+            has_key |= element.key(direction) == key;
         }
-        if is_here {
+        if has_key {
             let mut first = LANES as u32;
             for (lane, element) in (0u32..).zip(vector) {
                 first = first.min(if element.key(direction) == key { lane } else { LANES as u32 });
@@ -257,14 +257,14 @@ fn first_of<T: Keyed>(block: &[T], key: T::Key, direction: Direction) -> usize {
             return row_index * LANES + first as usize;
         }
     }
-    let before = block.len() - rest.len();
-    before + rest.iter().take_while(|element| element.key(direction) != key).count()
+    let before = block.len() - tail.len();
+    before + tail.iter().take_while(|element| element.key(direction) != key).count()
 }
 
 #[inline(always)]
 fn read_keys<T: Keyed>(first: *const T, step: isize, direction: Direction, keys: &mut [T::Key]) {
     if step == 1 {
-        // SAFETY: the layout of the source holds this stretch.
+        // SAFETY: the layout of the source holds this range.
         let row = unsafe { std::slice::from_raw_parts(first, keys.len()) };
         for (key, element) in keys.iter_mut().zip(row) {
             *key = element.key(direction);
@@ -272,7 +272,7 @@ fn read_keys<T: Keyed>(first: *const T, step: isize, direction: Direction, keys:
         return;
     }
     for (j, key) in keys.iter_mut().enumerate() {
-        // SAFETY: as above.
+        // SAFETY: the layout of the source holds this range.
         *key = unsafe { *first.wrapping_offset(j as isize * step) }.key(direction);
     }
 }

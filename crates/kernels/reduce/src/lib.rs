@@ -1,4 +1,4 @@
-//! Reductions over any axes, scans, and what is computed of each row: softmax, normalisation, rotary positions.
+//! Reductions over any axes, scans, and row-wise operations: softmax, normalisation, rotary position embeddings.
 
 pub mod arg_reduce;
 pub mod moments;

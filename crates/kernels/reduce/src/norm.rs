@@ -16,7 +16,7 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::match_dtype;
 
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 13;
 
 /// `(x - mean x) / sqrt(var x + eps) * weight + bias` of each row along the last axis, into `dst` of the same shape and
@@ -41,7 +41,7 @@ pub fn rms_norm(x: View, weight: Option<View>, eps: f64, dst: ViewMut) {
     normalize(NormKind::Zero, &x, weight, None, eps, &dst);
 }
 
-/// What rows are measured from.
+/// The point that rows are centred on.
 #[derive(Clone, Copy, PartialEq)]
 enum NormKind {
     Mean,
@@ -90,7 +90,7 @@ fn normalize(centre: NormKind, x: &View, weight: Option<View>, bias: Option<View
     }, else => panic!("rows of {} are not of real floats", x.dtype()));
 }
 
-/// Weights or biases in the type that computes, padded to whole vectors.
+/// Weights or biases in the compute type, padded to whole vectors.
 fn parameter<T: Real>(view: &View) -> Vec<T::Compute> {
     let (src, stride) = (Source::<T>::of(view), view.strides()[0]);
     // SAFETY: the layout of the view holds the elements.
@@ -107,11 +107,11 @@ struct Rows<T: Real> {
     eps: f64,
     length: usize,
     stride: isize,
-    /// From a row to the next one, as a rule.
+    /// Offset from a row to the next one, except at the end of the innermost loop.
     step: isize,
     weight: Option<Vec<T::Compute>>,
     bias: Option<Vec<T::Compute>>,
-    /// Does the result are written with non-temporal stores?
+    /// Whether the result is written with non-temporal stores.
     streams: bool,
 }
 
@@ -128,7 +128,7 @@ impl<T: Real> Rows<T> {
             };
             let in_place = T::IS_COMPUTE && self.stride == 1 && self.length.is_multiple_of(LANES);
             let (values, mean) = if in_place && self.length > 0 {
-                // SAFETY: the layout of the source holds the row, whose elements have this type.
+                // SAFETY: the layout of the source holds the row, whose elements have the compute type.
                 let values: &[T::Compute] =
                     unsafe { std::slice::from_raw_parts(src.at(0).cast(), self.length) };
                 (values, mean(values))
@@ -150,19 +150,19 @@ impl<T: Real> Rows<T> {
                     }
                 },
             );
-            let mut stats = RowStatistics { mean, rest: zero, squares: squares.total() };
+            let mut stats = RowStatistics { mean, mean_low: zero, squares: squares.total() };
             if self.is_rounded(&stats) {
                 stats = stats.compensated(sum_of(values, |value| value - mean), count);
             }
             if self.is_out_of_range(&stats) && self.row_scaled(src, dst) {
                 return;
             }
-            // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+            // SAFETY: the layout of the destination holds the row, and tasks write disjoint rows.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(0), self.length) };
             if self.streams {
                 let stage = &mut stage.0[..self.length];
                 self.finish(values, 0, &stats, stage);
-                // SAFETY: as many elements.
+                // SAFETY: both slices have the same length.
                 unsafe { stream(stage.as_ptr().cast(), dst.as_mut_ptr().cast(), size_of_val(stage)) };
             } else {
                 self.finish(values, 0, &stats, dst);
@@ -180,7 +180,7 @@ impl<T: Real> Rows<T> {
         for block in blocks(self.length) {
             squares += sum_of(self.load(src, block, mean, buffer), |value| (value - mean) * (value - mean));
         }
-        let mut stats = RowStatistics { mean, rest: zero, squares };
+        let mut stats = RowStatistics { mean, mean_low: zero, squares };
         if self.is_rounded(&stats) {
             let mut distances = 0.0;
             for block in blocks(self.length) {
@@ -194,13 +194,13 @@ impl<T: Real> Rows<T> {
         for block in blocks(self.length) {
             let (start, count) = (block.start, block.len());
             let values = self.load(src, block, zero, buffer);
-            // SAFETY: as above.
+            // SAFETY: the layout of the destination holds the row, and tasks write disjoint rows.
             let dst = unsafe { std::slice::from_raw_parts_mut(dst.at(start as isize), count) };
             self.finish(values, start, &stats, dst);
         }
     }
 
-    /// May the mean have lost digits that matter beside the deviation, since it is so far from zero?
+    /// Whether the rounding error of the mean matters, because the mean is large compared with the deviation.
     #[inline(always)]
     fn is_rounded(&self, stats: &RowStatistics<T::Compute>) -> bool {
         const FAR: f64 = 4.0;
@@ -208,25 +208,25 @@ impl<T: Real> Rows<T> {
         mean * mean * self.length as f64 > FAR * stats.squares
     }
 
-    /// Have squares been lost, beside which `eps` is nothing?
+    /// Whether squares overflowed or underflowed, and `eps` does not dominate them.
     #[inline(always)]
     fn is_out_of_range(&self, stats: &RowStatistics<T::Compute>) -> bool {
         let count = self.length as f64;
         are_squares_lost::<T::Compute>(stats.squares + count * self.eps, count)
     }
 
-    /// The row by elements in float64, scaled; returns whether that was done: not if one is not finite.
+    /// Normalise a row in scaled float64; returns false, and writes nothing, if an element is not finite.
     #[cold]
     fn row_scaled(&self, src: Source<T>, dst: Target<T>) -> bool {
         // SAFETY: the layout of the source holds the row.
         let value = |i: usize| unsafe { *src.at(i as isize * self.stride) }.widen().wide();
         let values = || (0..self.length).map(value);
-        let reach =
-            values().fold(0f64, |reach, value| if value.abs() <= reach { reach } else { value.abs() });
-        if !reach.is_finite() {
+        let max_abs =
+            values().fold(0f64, |max_abs, value| if value.abs() <= max_abs { max_abs } else { value.abs() });
+        if !max_abs.is_finite() {
             return false;
         }
-        let (scale, count) = (Scale::of(reach.max(self.eps.sqrt())), self.length as f64);
+        let (scale, count) = (Scale::of(max_abs.max(self.eps.sqrt())), self.length as f64);
         let first = match self.centre {
             NormKind::Mean => scale.apply(value(0)),
             NormKind::Zero => 0.0,
@@ -242,7 +242,7 @@ impl<T: Real> Rows<T> {
             let mut normal = distance(value) * factor;
             normal *= self.weight.as_ref().map_or(1.0, |weight| weight[i].wide());
             normal += self.bias.as_ref().map_or(0.0, |bias| bias[i].wide());
-            // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+            // SAFETY: the layout of the destination holds the row, and tasks write disjoint rows.
             unsafe { *dst.at(i as isize) = T::narrow(T::Compute::nearest(normal)) };
         }
         true
@@ -261,19 +261,19 @@ impl<T: Real> Rows<T> {
         unsafe { buffer.load(first, self.stride, block.len(), padding) }
     }
 
-    /// Write the normalised values of a row from `start` on.
+    /// Write the normalised values of a row, beginning at `start`.
     #[inline(always)]
     fn finish(&self, values: &[T::Compute], start: usize, stats: &RowStatistics<T::Compute>, dst: &mut [T]) {
-        let RowStatistics { mean, rest, squares } = *stats;
+        let RowStatistics { mean, mean_low, squares } = *stats;
         let factor = T::Compute::nearest(1.0 / (squares / self.length as f64 + self.eps).sqrt());
-        if rest == T::Compute::default() {
+        if mean_low == T::Compute::default() {
             self.write(values, start, dst, |value| (value - mean) * factor);
         } else {
-            self.write(values, start, dst, |value| ((value - mean) - rest) * factor);
+            self.write(values, start, dst, |value| ((value - mean) - mean_low) * factor);
         }
     }
 
-    /// Write the values of a row from `start` on, each normalised by `normal`, scaled and shifted.
+    /// Write the values of a row, beginning at `start`: each normalised by `normal`, then scaled and shifted.
     #[inline(always)]
     fn write(
         &self,
@@ -306,34 +306,38 @@ impl<T: Real> Rows<T> {
     }
 }
 
-/// What a row is normalised by.
+/// Statistics of a row.
 #[derive(Clone, Copy)]
 struct RowStatistics<W> {
-    /// The mean, rounded, or zero.
+    /// The mean, rounded to the compute type, or zero.
     mean: W,
-    /// What the mean lost, where that matters.
-    rest: W,
-    /// The sum of squared distances from the mean.
+    /// The rounding error of the mean, or zero if it does not matter.
+    mean_low: W,
+    /// The sum of squared deviations from the mean.
     squares: f64,
 }
 
 impl<W: Compute> RowStatistics<W> {
-    /// The same with the digits that the mean lost, given the sum of distances from it.
+    /// Add the rounding error of the mean, computed from the sum of deviations from the rounded mean.
     #[inline(always)]
     fn compensated(self, distances: f64, count: f64) -> RowStatistics<W> {
-        let rest = distances / count;
-        let squares = self.squares - distances * rest;
-        // What is left of rounded squares may be less than nothing; NaN stays.
+        let correction = distances / count;
+        let squares = self.squares - distances * correction;
+        // The difference of rounded squares may be slightly negative; NaN is kept.
         let squares = if squares < 0.0 { 0.0 } else { squares };
-        if rest.is_finite() { RowStatistics { rest: W::nearest(rest), squares, ..self } } else { self }
+        if correction.is_finite() {
+            RowStatistics { mean_low: W::nearest(correction), squares, ..self }
+        } else {
+            self
+        }
     }
 }
 
 /// Scratch for a row.
 struct RowBuffers<T: Real> {
-    /// As it is computed.
+    /// The row in the compute type.
     buffer: Buffer<T::Compute>,
-    /// As it goes with non-temporal stores.
+    /// The result before it is written with non-temporal stores.
     stage: Aligned<[T; BLOCK]>,
 }
 
@@ -343,7 +347,7 @@ impl<T: Real> RowBuffers<T> {
     }
 }
 
-/// A row of some length cut into blocks.
+/// Split a row of some length into blocks.
 fn blocks(length: usize) -> impl Iterator<Item = Range<usize>> {
     (0..length).step_by(BLOCK).map(move |start| start..length.min(start + BLOCK))
 }

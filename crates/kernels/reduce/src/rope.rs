@@ -1,4 +1,4 @@
-//! Rotary positions: pairs of features turned by angles that grow with the position.
+//! Rotary position embeddings: pairs of features are rotated by angles proportional to the position.
 
 use std::ops::Range;
 
@@ -10,23 +10,26 @@ use umber_kernels_base::threads::parallel_for;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Pairing, match_dtype};
 
-/// Positions whose sines and cosines are kept at a time.
+/// Positions whose sines and cosines are tabulated at a time.
 const POSITIONS: usize = 32;
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 15;
 
-/// Turn the first `2 * frequencies.len()` features of `x[..., position, feature]`: pair `i` by the angle
-/// `(position + offset) * frequencies[i]`. Other features stay.
+/// Rotate the first `2 * frequencies.len()` features of `x[..., position, feature]`: pair `i` by the angle `(position +
+/// offset) * frequencies[i]`. Other features are copied.
 ///
-/// `offset` is int64, of the shape of the axes before the position. `out` has the shape and dtype of `x` and is dense. Angles are
-/// computed in float64; float16 and bfloat16 turn in float32 and are rounded once.
+/// `offset` is int64, of the shape of the axes before the position. `out` has the shape and dtype of `x` and is dense. Angles
+/// are computed in float64; float16 and bfloat16 are rotated in float32 and rounded once.
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
 pub fn rope(x: View, offset: View, frequencies: &[f64], pairing: Pairing, out: ViewMut) {
-    assert_eq!((x.shape(), x.dtype()), (out.shape(), out.dtype()), "turning keeps shape and dtype");
+    assert_eq!((x.shape(), x.dtype()), (out.shape(), out.dtype()), "rotation keeps shape and dtype");
     let &[ref batch @ .., length, features] = x.shape() else { panic!("positions and features") };
-    assert!(offset.shape() == batch && 2 * frequencies.len() <= features, "offsets and speeds that fit");
+    assert!(
+        offset.shape() == batch && 2 * frequencies.len() <= features,
+        "offsets match the batch, frequencies the features"
+    );
     assert!(out.layout().is_contiguous(), "the result is dense");
     if x.size() == 0 {
         return;
@@ -34,13 +37,13 @@ pub fn rope(x: View, offset: View, frequencies: &[f64], pairing: Pairing, out: V
     let loops = StridedLoops::new(batch, [&x.strides()[..batch.len()], offset.strides()]);
     let from = Source::<i64>::of(&offset);
     let mut starts = vector_or_unwind(loops.count());
-    loops.walk(0..loops.count(), |[at, place]| {
+    loops.walk(0..loops.count(), |[at, offset_at]| {
         // SAFETY: the layout of the offsets holds the element.
-        starts.push((at, unsafe { *from.at(place) }));
+        starts.push((at, unsafe { *from.at(offset_at) }));
     });
     match_dtype!(float x.dtype(), T => {
         let strides = &x.strides()[batch.len()..];
-        let whole = RopeTask::<T> {
+        let task = RopeTask::<T> {
             x: Source::of(&x),
             row_stride: strides[0],
             stride: strides[1],
@@ -50,7 +53,7 @@ pub fn rope(x: View, offset: View, frequencies: &[f64], pairing: Pairing, out: V
             frequencies,
             pairing,
         };
-        whole.run(&starts);
+        task.run(&starts);
     }, else => panic!("pairs of {} are not of real floats", x.dtype()));
 }
 
@@ -66,15 +69,15 @@ struct RopeTask<'a, T> {
 }
 
 impl<T: Real> RopeTask<'_, T> {
-    /// All sequences: where each begins, and its first position.
+    /// Compute all sequences; `starts` holds the offset and the first position of each.
     fn run(&self, starts: &[(isize, i64)]) {
         let chunks = self.length.div_ceil(POSITIONS);
-        let most = (GRAIN / (POSITIONS.min(self.length) * self.features)).max(1);
-        // Sequences that begin at the same position share sines and cosines.
+        let max_sequences = (GRAIN / (POSITIONS.min(self.length) * self.features)).max(1);
+        // Consecutive sequences with the same first position share sines and cosines.
         let mut runs: Vec<Range<usize>> = vector_or_unwind(starts.len());
         for (i, &(_, first)) in starts.iter().enumerate() {
             match runs.last_mut() {
-                Some(run) if starts[run.start].1 == first && run.len() < most => run.end = i + 1,
+                Some(run) if starts[run.start].1 == first && run.len() < max_sequences => run.end = i + 1,
                 _ => runs.push(i..i + 1),
             }
         }
@@ -97,16 +100,16 @@ impl<T: Real> RopeTask<'_, T> {
         );
         let mut row = ScratchVec::filled_or_unwind(T::Compute::default(), self.features);
         for sequence in run {
-            for (place, at) in rows.clone().enumerate() {
+            for (index, at) in rows.clone().enumerate() {
                 let from = self.x.shifted(starts[sequence].0 + at as isize * self.row_stride);
                 for (i, value) in row.iter_mut().enumerate() {
                     // SAFETY: the layout of the source holds the row.
                     *value = unsafe { *from.at(i as isize * self.stride) }.widen();
                 }
-                table.rotate(place, self.pairing, &mut row);
+                table.rotate(index, self.pairing, &mut row);
                 let to = self.out.shifted(((sequence * self.length + at) * self.features) as isize);
                 for (i, &value) in row.iter().enumerate() {
-                    // SAFETY: inside the dense result, in a row that this task alone writes.
+                    // SAFETY: inside the dense result, in a row that only this task writes.
                     unsafe { *to.at(i as isize) = T::narrow(value) };
                 }
             }
@@ -122,35 +125,37 @@ struct Table<W> {
 }
 
 impl<W: Compute> Table<W> {
-    /// For `count` positions from `first` on.
+    /// For `count` positions, beginning with `first`.
     ///
-    /// Those after the first follow from it by turning on: over so few the errors stay far below those of the result.
+    /// The angles after the first are computed by repeated rotation; over so few positions the error stays far below the
+    /// rounding of the result.
     #[inline(always)]
     fn new(first: f64, count: usize, frequencies: &[f64]) -> Table<W> {
         let pairs = frequencies.len();
-        let mut now = collect_or_unwind(frequencies.iter().map(|speed| (first * speed).sin_cos()));
-        let step = collect_or_unwind(frequencies.iter().map(|speed| speed.sin_cos()));
+        let mut current =
+            collect_or_unwind(frequencies.iter().map(|frequency| (first * frequency).sin_cos()));
+        let step = collect_or_unwind(frequencies.iter().map(|frequency| frequency.sin_cos()));
         let mut table =
             Table { cosines: vector_or_unwind(count * pairs), sines: vector_or_unwind(count * pairs), pairs };
         for _ in 0..count {
-            table.cosines.extend(now.iter().map(|&(_, cosine)| W::nearest(cosine)));
-            table.sines.extend(now.iter().map(|&(sine, _)| W::nearest(sine)));
-            for ((sine, cosine), &(s, c)) in now.iter_mut().zip(&step) {
+            table.cosines.extend(current.iter().map(|&(_, cosine)| W::nearest(cosine)));
+            table.sines.extend(current.iter().map(|&(sine, _)| W::nearest(sine)));
+            for ((sine, cosine), &(s, c)) in current.iter_mut().zip(&step) {
                 (*sine, *cosine) = (*sine * c + *cosine * s, *cosine * c - *sine * s);
             }
         }
         table
     }
 
-    /// Turn the first features of a row at the position of this number.
+    /// Rotate the first features of a row by the angles of position number `index`.
     #[inline(always)]
-    fn rotate(&self, place: usize, pairing: Pairing, row: &mut [W]) {
-        let own = place * self.pairs..(place + 1) * self.pairs;
-        let angles = self.cosines[own.clone()].iter().zip(&self.sines[own]);
+    fn rotate(&self, index: usize, pairing: Pairing, row: &mut [W]) {
+        let range = index * self.pairs..(index + 1) * self.pairs;
+        let angles = self.cosines[range.clone()].iter().zip(&self.sines[range]);
         match pairing {
             Pairing::Halves => {
-                let (left, rest) = row.split_at_mut(self.pairs);
-                for ((x, y), (&cosine, &sine)) in left.iter_mut().zip(rest).zip(angles) {
+                let (left, right) = row.split_at_mut(self.pairs);
+                for ((x, y), (&cosine, &sine)) in left.iter_mut().zip(right).zip(angles) {
                     (*x, *y) = (*x * cosine - *y * sine, *x * sine + *y * cosine);
                 }
             }

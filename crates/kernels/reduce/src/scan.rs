@@ -1,4 +1,4 @@
-//! Scans: every partial result of a reduction along an axis.
+//! Scans: cumulative reductions along an axis.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -14,18 +14,18 @@ use umber_types::{DType, ScanDirection, ScanExtent, ScanKind, match_dtype};
 use crate::reduce::fold::{All, Any, Fold, LogSumExp, Max, Min, Prod, Sum};
 use crate::reduce::vectorised_for;
 
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 14;
-/// Lines this long are shared when there are fewer of them than threads.
+/// Lines of at least this length are split among threads if there are fewer lines than threads.
 const LONG: usize = 1 << 17;
-/// Lines scanned at once when they lie closer together than the elements of one.
+/// Lines scanned together if they are closer in memory than the elements of one line.
 const TILE: usize = 512;
 
-/// Write the partial results of a reduction of `src` along `axis` to `dst` of the same shape and dtype.
+/// Write the cumulative reduction of `src` along `axis` to `dst` of the same shape and dtype.
 ///
-/// An exclusive scan leaves out the element at the place itself, and so begins with the result of nothing. As in a
-/// reduction, floats accumulate in a wider type and are rounded where they are written, integers wrap, and minimum and
-/// maximum keep NaN. Of truth values the sum and the maximum is any, the product and the minimum all.
+/// An exclusive scan excludes the current element, so it begins with the identity. As in a reduction, floats accumulate in a
+/// wider type and are rounded when they are written, integers wrap, and minimum and maximum propagate NaN. For bool, sum and
+/// maximum are *any*, product and minimum *all*.
 ///
 /// # Panics
 /// If shapes or dtypes do not fit together, or for `logcumsumexp` of integers.
@@ -65,28 +65,29 @@ pub fn scan(
     }
 }
 
-/// The loops that know the types of a scan, behind pointers to functions that do not: compiled for every kind and
-/// dtype, unlike what walks over axes and shares the work.
+/// The loops that depend on the element type, as pointers to type-erased functions. They are compiled for every kind and
+/// dtype, unlike the iteration over axes and the splitting of the work.
 ///
-/// The functions are unsafe: layouts hold the elements, and threads have lines or parts of lines of their own.
+/// The functions are unsafe: pointers must be valid for the elements, totals and results, and threads must use disjoint lines
+/// or ranges of lines.
 struct KernelTable {
-    /// Bytes of an element, of either view.
+    /// Bytes of an element, in both views.
     size: usize,
     /// Bytes of a total.
     total_size: usize,
-    /// Make so many totals those of nothing.
+    /// Set `count` totals to the identity.
     clear: unsafe fn(totals: *mut u8, count: usize),
-    /// Join the second total to the first.
+    /// Combine the second total into the first.
     combine: unsafe fn(total: *mut u8, more: *const u8),
-    /// Absorb elements along a line.
+    /// Accumulate the elements of a line into a total.
     accumulate: unsafe fn(src: *const u8, stride: isize, length: usize, total: *mut u8),
-    /// Scan elements along a line, from a total on.
+    /// Scan the elements of a line, starting with a total.
     line: unsafe fn(segment: Segment, total: *mut u8),
-    /// Scan one element of each of many lines, which have a total each.
+    /// Scan one element of each of several lines, with one total per line.
     across_lines: unsafe fn(segment: Segment, totals: *mut u8),
 }
 
-/// Elements to read and to write, and the distances between neighbours.
+/// Elements to read and to write, with their strides.
 struct Segment {
     src: *const u8,
     dst: *mut u8,
@@ -95,7 +96,7 @@ struct Segment {
     extent: ScanExtent,
 }
 
-/// A total of any scan: memory with room and alignment for it.
+/// Memory with sufficient size and alignment for a total of any scan.
 type TotalSlot = u128;
 
 impl KernelTable {
@@ -135,11 +136,11 @@ unsafe fn accumulate<F: Fold>(src: *const u8, stride: isize, length: usize, tota
     // SAFETY: guaranteed by the caller of this function.
     let mut sum = unsafe { *total };
     for _ in 0..length {
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller of this function.
         sum = F::accumulate(sum, F::load(unsafe { *src }));
         src = src.wrapping_offset(stride);
     }
-    // SAFETY: as above.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { *total = sum };
 }
 
@@ -148,7 +149,7 @@ unsafe fn line<F: Fold>(segment: Segment, total: *mut u8) {
     // SAFETY: guaranteed by the caller of this function.
     let mut total = unsafe { *total.cast::<F::Total>() };
     for _ in 0..segment.length {
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let before = total;
             total = F::accumulate(total, F::load(*src));
@@ -165,7 +166,7 @@ unsafe fn across_lines<F: Fold>(segment: Segment, totals: *mut u8) {
     let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), segment.length) };
     let (src, dst) = (segment.src.cast::<F::In>(), segment.dst.cast::<F::Out>());
     if segment.steps == [1, 1] && segment.extent == ScanExtent::Inclusive {
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller of this function.
         let (src, dst) = unsafe {
             (std::slice::from_raw_parts(src, totals.len()), std::slice::from_raw_parts_mut(dst, totals.len()))
         };
@@ -183,7 +184,7 @@ unsafe fn across_lines<F: Fold>(segment: Segment, totals: *mut u8) {
     for (j, total) in totals.iter_mut().enumerate() {
         let j = j as isize;
         let before = *total;
-        // SAFETY: as above.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             *total = F::accumulate(before, F::load(*src.offset(j * segment.steps[0])));
             let included = if segment.extent == ScanExtent::Inclusive { *total } else { before };
@@ -231,8 +232,8 @@ impl Scan {
         let lines = self.others.count();
         let closest = self.others.loops().iter().enumerate().min_by_key(|(_, l)| l.strides[0].abs());
         match closest {
-            Some((place, l)) if l.strides[0].abs() < self.strides[0].abs() => {
-                let columns = self.others.remove(place);
+            Some((index, l)) if l.strides[0].abs() < self.strides[0].abs() => {
+                let columns = self.others.remove(index);
                 self.columns(kernels, columns);
             }
             _ if lines < num_threads() && self.length >= LONG => {
@@ -241,14 +242,14 @@ impl Scan {
             _ => parallel_ranges(lines, GRAIN / self.length, |range| {
                 let mut slots: TotalSlot = 0;
                 let total = std::ptr::from_mut(&mut slots).cast::<u8>();
-                // SAFETY: the room is a total's.
+                // SAFETY: the slot has space for a total.
                 unsafe { (kernels.clear)(total, 1) };
-                self.others.walk(range, |starts| self.part_of_line(kernels, starts, 0..self.length, total));
+                self.others.walk(range, |starts| self.scan_range(kernels, starts, 0..self.length, total));
             }),
         }
     }
 
-    /// What to read and to write from some offsets on.
+    /// The segment that begins at the given offsets.
     fn segment(&self, kernels: &KernelTable, at: [isize; 2], steps: [isize; 2], length: usize) -> Segment {
         let size = kernels.size as isize;
         Segment {
@@ -260,27 +261,28 @@ impl Scan {
         }
     }
 
-    /// Scan a range of a line, from the total of all before.
-    fn part_of_line(&self, kernels: &KernelTable, starts: [isize; 2], range: Range<usize>, total: *mut u8) {
+    /// Scan a range of a line, starting with the total of all elements before it.
+    fn scan_range(&self, kernels: &KernelTable, starts: [isize; 2], range: Range<usize>, total: *mut u8) {
         let at = array_of::<_, 2>(|i| starts[i] + range.start as isize * self.strides[i]);
-        // SAFETY: the layouts hold the line; tasks have lines or ranges of their own.
+        // SAFETY: the layouts hold the line; tasks have disjoint lines or ranges.
         unsafe { (kernels.line)(self.segment(kernels, at, self.strides, range.len()), total) };
     }
 
-    /// One long line, shared among threads: first the totals of its parts, then each part from the total before it.
+    /// Scan one long line on several threads: first compute the totals of its chunks, then scan each chunk from the total
+    /// before it.
     fn parallel_line(&self, kernels: &KernelTable, starts: [isize; 2]) {
-        let parts = self.length / (LONG / 2);
-        let part = |i: usize| self.length * i / parts..self.length * (i + 1) / parts;
-        let mut totals: Vec<TotalSlot> = vec![0; parts];
+        let chunks = self.length / (LONG / 2);
+        let chunk = |i: usize| self.length * i / chunks..self.length * (i + 1) / chunks;
+        let mut totals: Vec<TotalSlot> = vec![0; chunks];
         let shared = Target::over(&mut totals);
         let total = |i: usize| shared.at(i as isize).cast::<u8>();
-        // SAFETY: the room is a total's.
+        // SAFETY: the slot has space for a total.
         unsafe { (kernels.clear)(total(0), 1) };
-        parallel_for(parts - 1, |i| {
-            let range = part(i);
+        parallel_for(chunks - 1, |i| {
+            let range = chunk(i);
             let first =
                 self.segment(kernels, [starts[0] + range.start as isize * self.strides[0], 0], [0; 2], 0);
-            // SAFETY: the layout of the source holds the line; each task has a total of its own.
+            // SAFETY: the layout of the source holds the line; each task has its own total.
             unsafe {
                 (kernels.clear)(total(i + 1), 1);
                 (kernels.accumulate)(first.src, self.strides[0], range.len(), total(i + 1));
@@ -288,18 +290,18 @@ impl Scan {
         });
         let mut before: TotalSlot = 0;
         let before = std::ptr::from_mut(&mut before).cast::<u8>();
-        // SAFETY: the totals were made above, one a part.
+        // SAFETY: the totals of all chunks were written above.
         unsafe {
             (kernels.clear)(before, 1);
-            for i in 1..parts {
+            for i in 1..chunks {
                 (kernels.combine)(before, total(i));
                 std::ptr::copy_nonoverlapping(before, total(i), kernels.total_size);
             }
         }
-        parallel_for(parts, |i| self.part_of_line(kernels, starts, part(i), total(i)));
+        parallel_for(chunks, |i| self.scan_range(kernels, starts, chunk(i), total(i)));
     }
 
-    /// Many neighbouring lines at once, one row of elements after another.
+    /// Scan neighbouring lines together, one row of elements at a time.
     fn columns(&self, kernels: &KernelTable, columns: Loop<2>) {
         let tiles = columns.length.div_ceil(TILE);
         let items = self.others.count() * tiles;
@@ -315,7 +317,7 @@ impl Scan {
                 // SAFETY: there is space for a tile of totals.
                 unsafe { (kernels.clear)(totals, width) };
                 for _ in 0..self.length {
-                    // SAFETY: the layouts hold the lines; tasks have lines of their own.
+                    // SAFETY: the layouts hold the lines; tasks have disjoint lines.
                     unsafe {
                         (kernels.across_lines)(self.segment(kernels, at, columns.strides, width), totals);
                     };

@@ -13,23 +13,23 @@ use umber_kernels_base::threads::{num_threads, parallel_for, parallel_ranges};
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{Element, match_dtype};
 
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 13;
-/// Rows this long are shared when there are fewer of them than threads.
+/// Rows of at least this length are split among threads if there are fewer rows than threads.
 const LONG: usize = 1 << 16;
-/// Elements whose exponentials are taken at a time, between memory and memory.
+/// Elements whose exponentials are computed per chunk, in a buffer.
 const CHUNK: usize = 8 * LANES;
-/// Rows no longer than this are still in the caches when exponentials that were stored are taken up again: that costs
-/// less than computing them anew, which longer rows do.
+/// Up to this row length stored exponentials are still in the caches for the final scaling, which is then cheaper than
+/// computing them again.
 const MAX_STORED_ROW: usize = 1 << 17;
-/// Bytes of rows that leave space for the next one in L2.
+/// Maximum bytes of a row for which the next one still fits L2.
 const SHORT: usize = 1 << 17;
 
-/// `exp(x - max x) / sum exp(x - max x)` of each row along the last axis, into `dst` of the same shape and dtype, whose
-/// rows are dense.
+/// `exp(x - max x) / sum exp(x - max x)` of each row along the last axis, into `dst` of the same shape and dtype, whose rows
+/// are dense.
 ///
-/// float16 and bfloat16 compute in float32 and are rounded once. A row with NaN, with positive infinity, or of nothing
-/// but negative infinity is NaN.
+/// float16 and bfloat16 compute in float32 and are rounded once. A row that contains NaN or positive infinity, or only
+/// negative infinity, is NaN.
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
@@ -40,7 +40,7 @@ pub fn softmax(src: View, dst: ViewMut) {
 
 /// `log sum exp x` of each row along the last axis, into `dst` of the same shape without that axis.
 ///
-/// float16 and bfloat16 compute in float32 and are rounded once. A row of nothing is negative infinity.
+/// float16 and bfloat16 compute in float32 and are rounded once. An empty row gives negative infinity.
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
@@ -51,11 +51,11 @@ pub fn logsumexp(src: View, dst: ViewMut) {
     match_dtype!(float src.dtype(), T => logsumexp_typed::<T>(&src, &dst), else => not_a_float(&src));
 }
 
-/// The greatest element `m` of each row along the last axis into `maxima`, and `log sum exp(x - m)` into `logs`: both of the
-/// shape without that axis, dense, and of the dtype that computes.
+/// The maximum `m` of each row along the last axis into `maxima`, and `log sum exp(x - m)` into `logs`. Both have the shape
+/// without that axis, are dense and have the compute type.
 ///
-/// Their sum is [`logsumexp`], but differences from `m` keep the digits that the sum loses beside a large `m`. The logarithm
-/// is zero where `m` is no finite number.
+/// Their sum is [`logsumexp`], but differences from `m` keep the accuracy that the sum loses if `m` is large. The logarithm
+/// is zero where `m` is not finite.
 ///
 /// # Panics
 /// If the dtype is not a real float, or shapes and dtypes do not fit together.
@@ -76,18 +76,18 @@ struct Row<T> {
     src: Source<T>,
     stride: isize,
     length: usize,
-    /// From this row to the one that is read after it, if it is worth asking for.
+    /// Offset from this row to the next one, if it should be prefetched.
     ahead: Option<isize>,
 }
 
-/// Loops over the rows of a view and of another one.
+/// Loops over the rows of a view and of another one with the given strides.
 fn rows(src: &View, other: &[isize]) -> (StridedLoops<2>, usize, isize) {
     let (&length, leading) = src.shape().split_last().expect("a row has an axis");
     let loops = StridedLoops::new(leading, [&src.strides()[..leading.len()], &other[..leading.len()]]);
     (loops, length, src.strides()[leading.len()])
 }
 
-/// The rows at some offsets, most of which follow each other as the innermost loop of the nest says.
+/// The rows at given offsets; most consecutive rows are one step of the innermost loop apart.
 fn rows_of<T: Real>(
     src: Source<T>,
     loops: &StridedLoops<2>,
@@ -133,35 +133,35 @@ fn softmax_typed<T: Real>(src: &View, dst: &ViewMut) {
 
 #[inline(always)]
 fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
-    let whole = 0..row.length;
+    let full_range = 0..row.length;
     let mut buffer = Aligned([T::Compute::default(); CHUNK]);
     if row.length <= CHUNK {
-        let elements = row.dense(whole, stage);
+        let elements = row.dense(full_range, stage);
         let mut sums = Sums::default();
         let values = exponentials(elements, max_of(elements), &mut buffer.0, &mut sums);
         scale(values, sums.total());
-        // SAFETY: the layout of the destination holds the row, and rows of other tasks are apart.
+        // SAFETY: the layout of the destination holds the row, and tasks write disjoint rows.
         unsafe { store(values, dst.at(0), row.length) };
         return;
     }
-    let max = row_max(row, whole.clone(), stage);
+    let max = row_max(row, full_range.clone(), stage);
     if !T::IS_COMPUTE || row.length > MAX_STORED_ROW {
-        let total = row_total(row, whole.clone(), max, stage);
-        write_row(row, whole, max, total, dst, stage);
+        let total = row_total(row, full_range.clone(), max, stage);
+        write_row(row, full_range, max, total, dst, stage);
         return;
     }
     let mut sums = Sums::default();
-    for block in blocks(whole) {
-        let mut place = block.start;
+    for block in blocks(full_range) {
+        let mut offset = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            row.prefetch_ahead(place, chunk.len());
+            row.prefetch_ahead(offset, chunk.len());
             let values = exponentials(chunk, max, &mut buffer.0, &mut sums);
-            // SAFETY: as above.
-            unsafe { store(values, dst.at(place as isize), chunk.len()) };
-            place += chunk.len();
+            // SAFETY: the layout of the destination holds the row, and tasks write disjoint rows.
+            unsafe { store(values, dst.at(offset as isize), chunk.len()) };
+            offset += chunk.len();
         }
     }
-    // SAFETY: as above; all elements were just written.
+    // SAFETY: the row lies in the destination, and all its elements have been written.
     let written = unsafe { std::slice::from_raw_parts_mut(dst.at(0), row.length) };
     let factor = T::Compute::nearest(1.0 / sums.total());
     for element in written {
@@ -169,7 +169,7 @@ fn softmax_row<T: Real>(row: Row<T>, dst: Target<T>, stage: &mut Stage<T>) {
     }
 }
 
-/// One long row, shared among threads.
+/// Compute one long row on several threads.
 fn parallel_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
     let (max, total) = parallel_max_and_sum(row);
     parallel_ranges(row.length.div_ceil(BLOCK), 1, |blocks| {
@@ -181,27 +181,27 @@ fn parallel_softmax<T: Real>(row: Row<T>, dst: Target<T>) {
     });
 }
 
-/// Peak and total of one long row, shared among threads.
+/// Maximum and sum of exponentials of one long row, on several threads.
 fn parallel_max_and_sum<T: Real>(row: Row<T>) -> (T::Compute, f64) {
-    let parts = row.length / (LONG / 2);
-    let part = |i: usize| row.length * i / parts..row.length * (i + 1) / parts;
-    let mut maxima = vec![T::Compute::default(); parts];
+    let chunks = row.length / (LONG / 2);
+    let chunk = |i: usize| row.length * i / chunks..row.length * (i + 1) / chunks;
+    let mut maxima = vec![T::Compute::default(); chunks];
     let shared = Target::over(&mut maxima);
-    parallel_for(parts, |i| {
+    parallel_for(chunks, |i| {
         let max = vectorised_rows::<T, _>(
             #[inline(always)]
-            || row_max(row, part(i), &mut Stage::new()),
+            || row_max(row, chunk(i), &mut Stage::new()),
         );
         // SAFETY: each task writes its own element.
         unsafe { *shared.at(i as isize) = max };
     });
     let max = maxima.iter().fold(T::Compute::neg_infinity(), |a, &b| maximum(a, b));
-    let mut totals = vec![0.0; parts];
+    let mut totals = vec![0.0; chunks];
     let shared = Target::over(&mut totals);
-    parallel_for(parts, |i| {
+    parallel_for(chunks, |i| {
         let total = vectorised_rows::<T, _>(
             #[inline(always)]
-            || row_total(row, part(i), max, &mut Stage::new()),
+            || row_total(row, chunk(i), max, &mut Stage::new()),
         );
         // SAFETY: each task writes its own element.
         unsafe { *shared.at(i as isize) = total };
@@ -209,7 +209,7 @@ fn parallel_max_and_sum<T: Real>(row: Row<T>) -> (T::Compute, f64) {
     (max, totals.iter().sum())
 }
 
-/// A block of a row whose elements lie apart, brought together.
+/// Scratch to which a block of a strided row is copied.
 struct Stage<T> {
     buffer: Aligned<[MaybeUninit<T>; BLOCK]>,
 }
@@ -221,7 +221,7 @@ impl<T: Real> Stage<T> {
 }
 
 impl<T: Real> Row<T> {
-    /// Ask for some elements of the row that is read next, while others of this one are worked on.
+    /// Prefetch some elements of the next row while this one is processed.
     #[inline(always)]
     fn prefetch_ahead(self, from: usize, count: usize) {
         if let Some(step) = self.ahead {
@@ -230,35 +230,35 @@ impl<T: Real> Row<T> {
         }
     }
 
-    /// A range of the row, no longer than a block, side by side: in memory where it is so there.
+    /// A range of the row, at most a block, as a dense slice: borrowed if the row is contiguous, else copied.
     #[inline(always)]
     fn dense(self, range: Range<usize>, stage: &mut Stage<T>) -> &[T] {
         if range.is_empty() {
-            // A row without elements may have no address.
+            // A row without elements may have a dangling address.
             return &[];
         }
         let first = self.src.at(range.start as isize * self.stride);
         if self.stride == 1 {
-            // SAFETY: the layout of the source holds the row, and nobody writes it while a kernel reads it.
+            // SAFETY: the layout of the source holds the row, and no other thread writes it while a kernel reads it.
             return unsafe { std::slice::from_raw_parts(first, range.len()) };
         }
         let buffer = &mut stage.buffer.0[..range.len()];
         for (i, element) in buffer.iter_mut().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: the layout of the source holds the row.
             element.write(unsafe { *first.wrapping_offset(i as isize * self.stride) });
         }
-        // SAFETY: just written.
+        // SAFETY: all elements of the slice were just written.
         unsafe { std::slice::from_raw_parts(buffer.as_ptr().cast(), buffer.len()) }
     }
 }
 
-/// Cut a range into blocks.
+/// Split a range into blocks.
 #[inline(always)]
 fn blocks(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     range.clone().step_by(BLOCK).map(move |start| start..range.end.min(start + BLOCK))
 }
 
-/// `exp(x - max)` of no more than a chunk of elements, with zeros after them up to whole vectors; all are added to `sums`.
+/// `exp(x - max)` of at most a chunk of elements, padded with zeros to whole vectors; all are added to `sums`.
 #[inline(always)]
 fn exponentials<'r, T: Real>(
     elements: &[T],
@@ -278,7 +278,8 @@ fn exponentials<'r, T: Real>(
         values[elements.len()..].fill(T::Compute::neg_infinity());
         to.cast_const()
     };
-    // SAFETY: elements that are what they compute in, and apart from the room, or those that are there.
+    // SAFETY: `from` has `padded` values, either in the buffer or in place if `T` is the compute type; `to` has space for
+    // them.
     unsafe { T::Compute::exponentials(from, to, padded, max, sums) };
     values
 }
@@ -291,7 +292,7 @@ fn scale<W: Compute>(values: &mut [W], total: f64) {
     }
 }
 
-/// The greatest element in a range of a row.
+/// Maximum of a range of a row.
 #[inline(always)]
 fn row_max<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T::Compute {
     let mut max = T::Compute::neg_infinity();
@@ -301,23 +302,23 @@ fn row_max<T: Real>(row: Row<T>, range: Range<usize>, stage: &mut Stage<T>) -> T
     max
 }
 
-/// The sum of the exponentials in a range of a row.
+/// Sum of the exponentials of a range of a row.
 #[inline(always)]
 fn row_total<T: Real>(row: Row<T>, range: Range<usize>, max: T::Compute, stage: &mut Stage<T>) -> f64 {
     let mut buffer = Aligned([T::Compute::default(); CHUNK]);
     let mut sums = Sums::default();
     for block in blocks(range) {
-        let mut place = block.start;
+        let mut offset = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            row.prefetch_ahead(place, chunk.len());
+            row.prefetch_ahead(offset, chunk.len());
             exponentials(chunk, max, &mut buffer.0, &mut sums);
-            place += chunk.len();
+            offset += chunk.len();
         }
     }
     sums.total()
 }
 
-/// Write a range of a row, whose exponentials are computed again.
+/// Write a range of a row, computing its exponentials again.
 #[inline(always)]
 fn write_row<T: Real>(
     row: Row<T>,
@@ -328,15 +329,15 @@ fn write_row<T: Real>(
     stage: &mut Stage<T>,
 ) {
     let mut buffer = Aligned([T::Compute::default(); CHUNK]);
-    let mut known = Sums::default();
+    let mut unused_sums = Sums::default();
     for block in blocks(range) {
-        let mut place = block.start;
+        let mut offset = block.start;
         for chunk in row.dense(block, stage).chunks(CHUNK) {
-            let values = exponentials(chunk, max, &mut buffer.0, &mut known);
+            let values = exponentials(chunk, max, &mut buffer.0, &mut unused_sums);
             scale(values, total);
-            // SAFETY: the layout of the destination holds the row, and ranges of other tasks are apart.
-            unsafe { store(values, dst.at(place as isize), chunk.len()) };
-            place += chunk.len();
+            // SAFETY: the layout of the destination holds the row, and tasks write disjoint ranges.
+            unsafe { store(values, dst.at(offset as isize), chunk.len()) };
+            offset += chunk.len();
         }
     }
 }
@@ -344,7 +345,7 @@ fn write_row<T: Real>(
 fn logsumexp_typed<T: Real>(src: &View, dst: &ViewMut) {
     let to = Target::<T>::of(dst);
     totals_of_rows::<T>(src, dst.strides(), |out, max, total| {
-        // An infinite or NaN peak is the answer; the total is then NaN.
+        // An infinite or NaN maximum is the result; the total is then NaN.
         let sum = if max.is_finite() { T::Compute::nearest(max.wide() + total.ln()) } else { max };
         // SAFETY: the offset comes from the layout of the destination.
         unsafe { *to.at(out) = T::narrow(sum) };
@@ -356,19 +357,19 @@ fn shifted_typed<T: Real>(src: &View, maxima: &ViewMut, logs: &ViewMut) {
         [maxima, logs].iter().all(|out| out.dtype() == T::Compute::DTYPE),
         "results in the dtype that computes"
     );
-    let (to_peaks, to_logs) = (Target::<T::Compute>::of(maxima), Target::<T::Compute>::of(logs));
+    let (to_maxima, to_logs) = (Target::<T::Compute>::of(maxima), Target::<T::Compute>::of(logs));
     totals_of_rows::<T>(src, maxima.strides(), |out, max, total| {
         let log = if max.is_finite() { total.ln() } else { 0.0 };
         // SAFETY: the offset comes from the layout that both destinations have.
         unsafe {
-            *to_peaks.at(out) = max;
+            *to_maxima.at(out) = max;
             *to_logs.at(out) = T::Compute::nearest(log);
         }
     });
 }
 
-/// Hand the greatest element of each row, and the sum of exponentials below it, to `write` with the offset that `strides` give
-/// the row.
+/// Pass the maximum of each row and the sum of its shifted exponentials to `write`, with the offset that `strides` gives the
+/// row.
 fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, T::Compute, f64) + Sync) {
     let (loops, length, stride) = rows(src, strides);
     let row = rows_of(Source::<T>::of(src), &loops, stride, length);
@@ -383,7 +384,8 @@ fn totals_of_rows<T: Real>(src: &View, strides: &[isize], write: impl Fn(isize, 
         let mut stage = Stage::new();
         loops.walk(range, |[at, out]| {
             let stage = &mut stage;
-            // Inside the walk, which calls this through a pointer: only what is inlined is compiled anew.
+            // Inside the closure, because `walk` calls it through a pointer, and only inlined code is compiled for the target
+            // features.
             let (max, total) = vectorised_rows::<T, _>(
                 #[inline(always)]
                 || {

@@ -1,4 +1,4 @@
-//! Where values go into sorted rows.
+//! Binary search of values in sorted rows.
 
 use std::ops::Range;
 
@@ -10,13 +10,13 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::{DType, Side, match_dtype};
 
-/// Comparisons worth a task of their own.
+/// Minimum comparisons per task.
 const GRAIN: usize = 1 << 14;
-/// Values searched for side by side.
+/// Values searched in parallel.
 const BATCH: usize = 32;
 
-/// Write to `dst` how many elements of an ascending row of `sorted` come before each of `values`: those that are less,
-/// and with [`Side::Right`] those that are equal too. NaN is greater than every number and equal to itself; complex
+/// Write to `dst` the insertion index of each of `values` in an ascending row of `sorted`: the number of elements that are
+/// less, and with [`Side::Right`] also those that are equal. NaN is greater than every number and equal to itself; complex
 /// numbers compare by real part, then by imaginary part.
 ///
 /// `sorted` has a shape B + (n,), `values` has B + V; `dst` is uint32 and has the shape of `values`.
@@ -25,10 +25,10 @@ const BATCH: usize = 32;
 /// If shapes or dtypes do not fit together.
 pub fn searchsorted(side: Side, sorted: View, values: View, dst: ViewMut) {
     let batch = sorted.shape().len().checked_sub(1).expect("rows have an axis");
-    assert_eq!(sorted.dtype(), values.dtype(), "what is searched and what is searched for have one dtype");
-    assert_eq!(dst.dtype(), DType::UInt32, "places are uint32");
+    assert_eq!(sorted.dtype(), values.dtype(), "sorted rows and values have one dtype");
+    assert_eq!(dst.dtype(), DType::UInt32, "indices are uint32");
     assert_eq!(sorted.shape()[..batch], values.shape()[..batch], "a sorted row for each group of values");
-    assert_eq!(values.shape(), dst.shape(), "a place for each value");
+    assert_eq!(values.shape(), dst.shape(), "an index for each value");
     let mut rows = StridedLoops::new(&[], [&[], &[], &[]]);
     for axis in 0..batch {
         let strides = [sorted.strides()[axis], values.strides()[axis], dst.strides()[axis]];
@@ -62,46 +62,46 @@ struct Search<T> {
 }
 
 impl<T: Keyed> Search<T> {
-    /// Find the places of a row's values.
+    /// Compute the insertion indices of a row's values.
     fn run(&self, starts: [isize; 3], width: usize, cost: usize) {
-        // SAFETY: the layout of the row holds elements below its length.
+        // SAFETY: the layout of the row holds all elements below its length.
         let key_at = |i: usize| unsafe {
             (*self.sorted.at(starts[0] + i as isize * self.stride)).key(Direction::Ascending)
         };
-        // Where values are many, the keys that they meet are made once.
+        // With many values the keys of the row are computed once.
         let mut keys: Vec<T::Key> = Vec::new();
         if width >= self.length && keys.try_reserve_exact(self.length).is_ok() {
             keys.extend((0..self.length).map(key_at));
             let keys = &keys[..];
-            parallel_ranges(width, GRAIN / cost, |part| self.find_batch(starts, part, keys));
+            parallel_ranges(width, GRAIN / cost, |range| self.find_batch(starts, range, keys));
         } else {
-            parallel_ranges(width, GRAIN / cost, |part| self.find(starts, part, key_at));
+            parallel_ranges(width, GRAIN / cost, |range| self.find(starts, range, key_at));
         }
     }
 
-    /// As [`Search::find`] where the keys of the sorted row are at hand.
-    fn find_batch(&self, [_, values, to]: [isize; 3], part: Range<usize>, keys: &[T::Key]) {
+    /// As [`Search::find`], for precomputed keys of the sorted row.
+    fn find_batch(&self, [_, values, to]: [isize; 3], range: Range<usize>, keys: &[T::Key]) {
         let strides = self.inner.inner().strides;
-        self.inner.inner_runs(part, |[from, place], length| {
-            let (from, to) = (self.values.shifted(values + from), self.to.shifted(to + place));
+        self.inner.inner_runs(range, |[from, offset], length| {
+            let (from, to) = (self.values.shifted(values + from), self.to.shifted(to + offset));
             vectorised(
                 #[inline(always)]
                 || {
                     for start in (0..length).step_by(BATCH) {
                         let count = BATCH.min(length - start);
                         let mut targets = [T::Key::MIN; BATCH];
-                        for (j, targets) in targets[..count].iter_mut().enumerate() {
+                        for (j, target) in targets[..count].iter_mut().enumerate() {
                             // SAFETY: the layout of the values holds this run.
                             let value = unsafe { *from.at((start + j) as isize * strides[0]) };
-                            *targets = value.key(Direction::Ascending);
+                            *target = value.key(Direction::Ascending);
                         }
-                        let places = match self.side {
-                            Side::Left => count_batch(keys, &targets, |key, targets| key < targets),
-                            Side::Right => count_batch(keys, &targets, |key, targets| key <= targets),
+                        let counts = match self.side {
+                            Side::Left => count_batch(keys, &targets, |key, target| key < target),
+                            Side::Right => count_batch(keys, &targets, |key, target| key <= target),
                         };
-                        for (j, &place) in places[..count].iter().enumerate() {
-                            // SAFETY: the layout of the destination holds this run; tasks have places of their own.
-                            unsafe { *to.at((start + j) as isize * strides[1]) = place };
+                        for (j, &insertion_index) in counts[..count].iter().enumerate() {
+                            // SAFETY: the layout of the destination holds this run; tasks write disjoint elements.
+                            unsafe { *to.at((start + j) as isize * strides[1]) = insertion_index };
                         }
                     }
                 },
@@ -109,12 +109,12 @@ impl<T: Keyed> Search<T> {
         });
     }
 
-    fn find(&self, [_, values, to]: [isize; 3], part: Range<usize>, key_at: impl Fn(usize) -> T::Key) {
-        self.inner.walk(part, |[from, place]| {
-            // SAFETY: the layouts hold these elements; tasks have places of their own.
+    fn find(&self, [_, values, to]: [isize; 3], range: Range<usize>, key_at: impl Fn(usize) -> T::Key) {
+        self.inner.walk(range, |[from, offset]| {
+            // SAFETY: the layouts hold these elements; tasks write disjoint elements.
             unsafe {
                 let key = (*self.values.at(values + from)).key(Direction::Ascending);
-                *self.to.at(to + place) = match self.side {
+                *self.to.at(to + offset) = match self.side {
                     Side::Left => count_before(self.length, |i| key_at(i) < key),
                     Side::Right => count_before(self.length, |i| key_at(i) <= key),
                 } as u32;
@@ -123,8 +123,7 @@ impl<T: Keyed> Search<T> {
     }
 }
 
-/// How many of some sorted keys come before each of the wanted ones, each found by the same steps as the others, so that
-/// none waits for another's.
+/// The number of sorted keys before each target. All searches take the same steps in lockstep, so that their loads overlap.
 #[inline(always)]
 fn count_batch<K: Ord + Copy>(
     keys: &[K],
@@ -132,28 +131,28 @@ fn count_batch<K: Ord + Copy>(
     comes_before: impl Fn(K, K) -> bool,
 ) -> [u32; BATCH] {
     let mut low = [0u32; BATCH];
-    let mut left = keys.len();
-    while left > 0 {
-        let half = left.div_ceil(2);
-        for (low, &targets) in low.iter_mut().zip(targets) {
-            // SAFETY: `low + left` never exceeds the number of keys, and `half` does not exceed `left`.
+    let mut count = keys.len();
+    while count > 0 {
+        let half = count.div_ceil(2);
+        for (low, &target) in low.iter_mut().zip(targets) {
+            // SAFETY: `low + count` never exceeds the number of keys, and `half` does not exceed `count`.
             let key = unsafe { *keys.get_unchecked(*low as usize + half - 1) };
-            *low += half as u32 * u32::from(comes_before(key, targets));
+            *low += half as u32 * u32::from(comes_before(key, target));
         }
-        left -= half;
+        count -= half;
     }
     low
 }
 
-/// How many of the first indices below `length` come before, where all that do stand in front. No branch depends on it:
-/// it could not be predicted.
+/// The number of indices below `length` for which `comes_before` holds; these are the first ones. Branch-free, since the
+/// comparisons are unpredictable.
 #[inline(always)]
 fn count_before(length: usize, comes_before: impl Fn(usize) -> bool) -> usize {
-    let (mut low, mut left) = (0, length);
-    while left > 1 {
-        let half = left / 2;
+    let (mut low, mut count) = (0, length);
+    while count > 1 {
+        let half = count / 2;
         low += half * usize::from(comes_before(low + half - 1));
-        left -= half;
+        count -= half;
     }
-    low + usize::from(left == 1 && comes_before(low))
+    low + usize::from(count == 1 && comes_before(low))
 }

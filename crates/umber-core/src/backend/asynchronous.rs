@@ -1,7 +1,7 @@
-//! Order of work on a device that computes beside the host.
+//! Synchronisation of work on asynchronous devices.
 //!
-//! A buffer knows the work on it. Before work starts on a stream, the stream waits for the work of other streams that fills what it
-//! reads; afterwards the work is noted in the buffers that it reads and writes.
+//! A buffer records the work on it. Before work starts on a stream, the stream waits for the work of other streams that fills its
+//! inputs; then the work is recorded in its input and output buffers.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::graph::Storage;
 use crate::memory::{Buffer, Event};
 use crate::op::Op;
 
-/// How long the host waits before it asks whether the user has interrupted the program.
+/// How long the host waits between checks for interrupts.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The backend of a stream's device.
@@ -21,15 +21,15 @@ pub(crate) fn backend_of(stream: Stream) -> Result<&'static dyn Backend> {
     backend(stream.device).ok_or_else(|| error!(Runtime("eval"), "device {} is not available", stream.device))
 }
 
-/// Start an operation, all of whose inputs are in the device's memory.
+/// Start an operation whose inputs are all in the device's memory.
 pub(crate) fn launch(backend: &dyn Backend, op: &Op, task: &mut Task<'_>) -> Result<()> {
     for input in &task.inputs {
         wait_until_written(backend, task.stream, &input.buffer)?;
     }
-    // SAFETY: the executor's tasks follow a plan, whose specs `infer` gave.
+    // SAFETY: tasks of the executor follow a plan, whose specs come from `infer`.
     let event = unsafe { backend.launch(op, task) }?;
-    task.inputs.iter().for_each(|input| input.buffer.note_read(event));
-    task.outputs.iter().flatten().for_each(|output| output.buffer.note_write(event));
+    task.inputs.iter().for_each(|input| input.buffer.record_read(event));
+    task.outputs.iter().flatten().for_each(|output| output.buffer.record_write(event));
     Ok(())
 }
 
@@ -43,8 +43,8 @@ pub(crate) fn copy(
 ) -> Result<Event> {
     wait_until_written(backend, stream, &from.buffer)?;
     let event = backend.copy(from, to, dtype, stream)?;
-    from.buffer.note_read(event);
-    to.buffer.note_write(event);
+    from.buffer.record_read(event);
+    to.buffer.record_write(event);
     Ok(event)
 }
 
@@ -55,7 +55,7 @@ fn wait_until_written(backend: &dyn Backend, stream: Stream, buffer: &Buffer) ->
     }
 }
 
-/// Wait on the host until the memory holds what the work on it was to compute.
+/// Wait on the host until the work that fills the memory has finished.
 ///
 /// # Errors
 /// That work failed, or the user has interrupted the program.
@@ -67,7 +67,7 @@ pub(crate) fn finish(buffer: &Buffer, interrupts: &mut Interrupts) -> Result<()>
 /// Wait on the host for all work of a stream.
 ///
 /// # Errors
-/// The first that failed, of what nobody was told, or the user has interrupted the program.
+/// The first failure that was not reported yet, or an interrupt by the user.
 pub(crate) fn synchronize(stream: Stream) -> Result<()> {
     let backend = backend_of(stream)?;
     let mut interrupts = Interrupts::new();

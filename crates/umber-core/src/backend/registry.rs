@@ -7,27 +7,27 @@ use umber_types::{Device, DeviceType, Result, ensure};
 use super::{Backend, Cpu};
 use crate::device;
 
-/// How many devices of a kind there may be.
+/// Maximum number of devices of a kind.
 const MAX_DEVICES: usize = 16;
 
 /// The accelerators, by index.
 static ACCELERATORS: [OnceLock<&'static dyn Backend>; MAX_DEVICES] = [const { OnceLock::new() }; MAX_DEVICES];
 
-/// Let operations run on another device, for as long as the process lives. Accelerators are registered in the order of their
+/// Register the backend of another device for the lifetime of the process. Accelerators are registered in the order of their
 /// indices.
 ///
 /// # Errors
 /// The device has a backend, or is not the next of its kind.
 pub fn register(backend: Box<dyn Backend>) -> Result<()> {
     let device = backend.device();
-    let next = ACCELERATORS.iter().position(|place| place.get().is_none());
+    let next = ACCELERATORS.iter().position(|slot| slot.get().is_none());
     ensure!(
         device.kind == DeviceType::Gpu && next == Some(device.index as usize),
         Value("register"),
         "cannot register a backend for {device}, expected the next accelerator without one"
     );
-    let place = &ACCELERATORS[device.index as usize];
-    ensure!(place.set(Box::leak(backend)).is_ok(), Value("register"), "{device} already has a backend");
+    let slot = &ACCELERATORS[device.index as usize];
+    ensure!(slot.set(Box::leak(backend)).is_ok(), Value("register"), "{device} already has a backend");
     device::announce_accelerator();
     Ok(())
 }

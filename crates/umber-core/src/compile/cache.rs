@@ -1,8 +1,8 @@
-//! Cache: what a compiled function keeps for calls like earlier ones.
+//! Cache of a compiled function: one value for each kind of call.
 //!
-//! A call is like another if its arguments have the same shapes and dtypes, whatever else the function sees is equal
-//! ("constants"), and the default stream is the same. A cache belongs to one function and goes with it; of more than
-//! [`CAPACITY`] kinds of calls, those not made for the longest time are forgotten.
+//! Two calls are of one kind if their arguments have the same shapes and dtypes, all other inputs ("constants") are equal, and
+//! the default stream is the same. Each function has its own cache; beyond [`CAPACITY`] kinds of calls, the least recently
+//! used ones are evicted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hash, Hasher};
@@ -14,7 +14,7 @@ use crate::device;
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, ArraySpec};
 
-/// How many kinds of calls a function is ready for at most.
+/// Maximum number of kinds of calls that are cached.
 pub const CAPACITY: usize = 256;
 
 #[derive(Debug)]
@@ -22,20 +22,20 @@ struct Entry<T> {
     specs: Box<[ArraySpec]>,
     constants: Box<[u8]>,
     stream: Stream,
-    /// When it was last asked for, in calls.
-    used: u64,
+    /// The call that last used it, counted from the first.
+    last_used: u64,
     value: Arc<T>,
 }
 
 #[derive(Debug)]
 struct Entries<T> {
-    /// By the hash of what calls must have in common.
+    /// By the hash of the key.
     by_hash: HashMap<u64, Vec<Entry<T>>, BuildHasherDefault<AddressHasher>>,
     count: usize,
     calls: u64,
 }
 
-/// Values by kind of call. Threads share it.
+/// Values by kind of call, shared by threads.
 #[derive(Debug)]
 pub struct Cache<T> {
     entries: Mutex<Entries<T>>,
@@ -58,7 +58,7 @@ fn hash(arguments: &[Array], constants: &[u8], stream: Stream) -> u64 {
 }
 
 impl<T> Entry<T> {
-    fn answers(&self, arguments: &[Array], constants: &[u8], stream: Stream) -> bool {
+    fn matches(&self, arguments: &[Array], constants: &[u8], stream: Stream) -> bool {
         self.stream == stream
             && *self.constants == *constants
             && self.specs.iter().eq(arguments.iter().map(Array::spec))
@@ -66,14 +66,16 @@ impl<T> Entry<T> {
 }
 
 impl<T> Entries<T> {
-    /// Take out the entry that was not asked for the longest.
-    fn take_oldest(&mut self) -> Option<Entry<T>> {
-        let ages =
-            self.by_hash.iter().flat_map(|(&hash, list)| list.iter().map(move |entry| (entry.used, hash)));
-        let (used, hash) = ages.min()?;
+    /// Remove the least recently used entry.
+    fn remove_oldest(&mut self) -> Option<Entry<T>> {
+        let times = self
+            .by_hash
+            .iter()
+            .flat_map(|(&hash, list)| list.iter().map(move |entry| (entry.last_used, hash)));
+        let (last_used, hash) = times.min()?;
         let list = self.by_hash.get_mut(&hash)?;
-        let place = list.iter().position(|entry| entry.used == used)?;
-        let oldest = list.swap_remove(place);
+        let index = list.iter().position(|entry| entry.last_used == last_used)?;
+        let oldest = list.swap_remove(index);
         if list.is_empty() {
             self.by_hash.remove(&hash);
         }
@@ -87,9 +89,9 @@ impl<T> Cache<T> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was kept for calls like this one.
+    /// The value cached for calls like this one.
     ///
-    /// `constants` are the bytes of whatever else the traced function saw: numbers, strings, the structure of trees.
+    /// `constants` are the bytes of all other inputs of the traced function: numbers, strings, the structure of trees.
     pub fn find(&self, arguments: &[Array], constants: &[u8]) -> Option<Arc<T>> {
         let stream = device::current_stream();
         let hash = hash(arguments, constants, stream);
@@ -97,12 +99,12 @@ impl<T> Cache<T> {
         entries.calls += 1;
         let now = entries.calls;
         let list = entries.by_hash.get_mut(&hash)?;
-        let entry = list.iter_mut().find(|entry| entry.answers(arguments, constants, stream))?;
-        entry.used = now;
+        let entry = list.iter_mut().find(|entry| entry.matches(arguments, constants, stream))?;
+        entry.last_used = now;
         Some(Arc::clone(&entry.value))
     }
 
-    /// Keep `value` for calls like this one. What another thread kept meanwhile stays and is answered.
+    /// Insert `value` for calls like this one. If another thread has inserted one meanwhile, that is kept and returned.
     pub fn keep(&self, arguments: &[Array], constants: &[u8], value: T) -> Arc<T> {
         let stream = device::current_stream();
         let hash = hash(arguments, constants, stream);
@@ -110,25 +112,25 @@ impl<T> Cache<T> {
         let mut entries = self.lock();
         let now = entries.calls;
         let list = entries.by_hash.entry(hash).or_default();
-        if let Some(entry) = list.iter().find(|entry| entry.answers(arguments, constants, stream)) {
+        if let Some(entry) = list.iter().find(|entry| entry.matches(arguments, constants, stream)) {
             return Arc::clone(&entry.value);
         }
         list.push(Entry {
             specs: arguments.iter().map(|argument| argument.spec().clone()).collect(),
             constants: constants.into(),
             stream,
-            used: now,
+            last_used: now,
             value: Arc::clone(&value),
         });
         entries.count += 1;
-        let oldest = if entries.count > CAPACITY { entries.take_oldest() } else { None };
+        let oldest = if entries.count > CAPACITY { entries.remove_oldest() } else { None };
         drop(entries);
-        // Captured arrays may run foreign code as they go: not under the lock.
+        // Dropped after the lock is released, since dropping captured arrays may run foreign code.
         drop(oldest);
         value
     }
 
-    /// Show everything that is kept, unless a call is looking something up right now; stops at the first error.
+    /// Apply `show` to every cached value, unless the cache is locked by a call; stops at the first error.
     pub fn visit<E>(&self, show: impl FnMut(&T) -> std::result::Result<(), E>) -> std::result::Result<(), E> {
         match self.entries.try_lock() {
             Ok(entries) => entries.by_hash.values().flatten().map(|entry| &*entry.value).try_for_each(show),
@@ -136,12 +138,12 @@ impl<T> Cache<T> {
         }
     }
 
-    /// How many kinds of calls it is ready for.
+    /// Number of cached kinds of calls.
     pub fn len(&self) -> usize {
         self.lock().count
     }
 
-    /// Is nothing kept?
+    /// Whether nothing is cached.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

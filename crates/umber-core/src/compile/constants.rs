@@ -1,7 +1,7 @@
-//! Constants: what is the same everywhere in an array and at every call becomes a number in the program.
+//! Constant folding: arrays that hold one value in every element and every call become constants of the program.
 //!
-//! Only by operations whose result is exact or correctly rounded, so that one element computed here has the bits that
-//! any kernel would give it: arithmetic, comparisons, roundings and casts, none of them of complex numbers.
+//! Only operations whose results are exact or correctly rounded are folded, so that one element computed here equals bit for bit
+//! the result of every kernel: arithmetic, comparisons, rounding and casts, except those of complex numbers.
 
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape, Stream};
@@ -12,10 +12,10 @@ use crate::graph::{Array, Node, Program, Storage};
 use crate::op::Op;
 use crate::primitive::Primitive;
 
-/// The program with constants in place of captured arrays that were computed from constants alone.
+/// Replace captured arrays that were computed from constants only by constants.
 ///
-/// The arguments stay as they are, though some are no longer read.
-pub(super) fn fold(program: &Program, given: usize, captured: &[Array]) -> Result<Program> {
+/// The arguments are unchanged, though some may no longer be read.
+pub(super) fn fold(program: &Program, argument_count: usize, captured: &[Array]) -> Result<Program> {
     let mut known: IdMap<usize, Scalar> = IdMap::default();
     for node in topological_until(captured, |node| node.is_evaluated() || node.traced) {
         if node.is_evaluated() || node.traced {
@@ -34,8 +34,8 @@ pub(super) fn fold(program: &Program, given: usize, captured: &[Array]) -> Resul
     let outputs = folded.outputs.iter_mut().map(|operand| (operand, true));
     for (operand, is_output) in steps.chain(outputs) {
         let Operand::Slot(slot) = *operand else { continue };
-        let array = (slot as usize).checked_sub(given).and_then(|place| captured.get(place));
-        // What a broadcast gives is one element however large it is, where a constant would be written out.
+        let array = (slot as usize).checked_sub(argument_count).and_then(|index| captured.get(index));
+        // A broadcast of one element needs no memory, while a constant as an output would be filled.
         if let Some(array) =
             array.filter(|array| !is_output || !matches!(array.node().op(), Op::Broadcast(_)))
             && let Some(value) = known.get(&node_id(array.node()))
@@ -63,7 +63,7 @@ fn value_of(node: &Node, known: &IdMap<usize, Scalar>) -> Result<Option<Scalar>>
     }
 }
 
-/// What an operation makes of constants, where one element tells it for all.
+/// The result of an operation on constants, if it is folded.
 pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Result<Option<Scalar>> {
     if inputs.is_empty() || dtype.is_complex() || inputs.iter().any(|(_, dtype)| dtype.is_complex()) {
         return Ok(None);
@@ -75,6 +75,6 @@ pub(super) fn compute(op: &Op, inputs: &[(Scalar, DType)], dtype: DType) -> Resu
         Array::from_storage(Storage::splat(value, &Shape::scalar(), dtype)?, dtype)
     };
     let operands: SmallVec<[Array; 3]> = inputs.iter().map(scalar).collect::<Result<_>>()?;
-    let made = Array::record_on(op.clone(), operands.into_iter().collect(), Stream::CPU)?;
-    made[0].item().map(Some)
+    let outputs = Array::record_on(op.clone(), operands.into_iter().collect(), Stream::CPU)?;
+    outputs[0].item().map(Some)
 }

@@ -1,8 +1,8 @@
-//! Compile: a function's graph recorded once, made smaller, and recorded again on other arguments.
+//! Compile: trace a function's graph once, optimise it, and replay it on other arguments.
 //!
-//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` make it smaller; [`crate::passes::fuse`]
-//! makes elementwise regions single steps, as evaluation would anyway. A call then costs neither the user's function
-//! nor the search for regions, only the making of nodes.
+//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` reduce it; [`crate::passes::fuse`] fuses
+//! elementwise regions, as evaluation would. A call then neither runs the user's function nor partitions the graph; it only
+//! creates nodes.
 
 pub mod cache;
 mod constants;
@@ -33,92 +33,92 @@ pub(crate) use shapeless::changes;
 pub use shapeless::{EqualAxes, FreeAxes, ShapeGenericTrace};
 pub use simplify::simplify;
 
-/// A function for arguments of certain shapes and dtypes, ready to be called.
+/// A function compiled for arguments of certain shapes and dtypes.
 #[derive(Debug)]
 pub struct CompiledGraph {
-    /// Of the arguments, without those it captured.
+    /// Number of arguments, without captured arrays.
     argument_count: usize,
-    /// With regions fused.
+    /// The fused program.
     fused: ReplayPlan,
-    /// As traced, for transforms that follow the call: fusion folds away what only matters to them.
+    /// The program without fusion, for calls under transforms: fusion removes operations that only matter to them.
     plain: ReplayPlan,
-    /// What the function saw besides its arguments: the last arguments of `plain`.
+    /// Captured arrays: the last arguments of `plain`.
     captured: Vec<Array>,
-    /// The last arguments of `fused`: besides what was captured, what its steps make of constants alone.
-    fixed: Vec<Array>,
-    /// Does it hold an array that another transform is following?
+    /// The last arguments of `fused`: captured arrays, and hoisted values computed from constants only.
+    captured_and_hoisted: Vec<Array>,
+    /// Whether a captured array is traced by another transform.
     captures_traced: bool,
-    /// The lengths that the function read: a trace around a call depends on them, too.
+    /// The lengths that the function read, on which an outer trace then depends, too.
     reads: ShapeGuards,
 }
 
-/// A function that is to be compiled is being followed: run it on `trace.inputs`, then [`Tracing::end`].
+/// A trace of a function in progress: run the function on `trace.inputs`, then call [`Tracing::end`].
 #[derive(Debug)]
 pub struct Tracing {
-    /// Its arguments, without values.
+    /// Its arguments: placeholders without values.
     pub trace: Trace,
     reading: ReadingLengths,
 }
 
-/// Begin to trace a function that is to be compiled.
+/// Begin to trace a function for compilation.
 pub fn begin(arguments: &[Array], lengths: Lengths) -> Tracing {
     begin_with(arguments.iter().map(|argument| argument.spec().clone()), Leaf::Compile, lengths)
 }
 
-/// As [`begin`], for arguments of certain shapes and dtypes; `leaf` says which transform is to be named when somebody asks
-/// for a value.
+/// As [`begin`], for arguments of certain shapes and dtypes; `leaf` determines which transform is named in errors about missing
+/// values.
 pub fn begin_with(specs: impl IntoIterator<Item = ArraySpec>, leaf: Leaf, lengths: Lengths) -> Tracing {
     Tracing { trace: Trace::placeholders(leaf, specs), reading: tracing::read_lengths(lengths) }
 }
 
 impl Tracing {
-    /// What was found when the function gave `outputs`.
+    /// End the trace of a function that returned `outputs`.
     pub fn end(self, outputs: &[Array]) -> Traced {
         let (inputs, read) = (&self.trace.inputs, self.reading.take());
-        let found = shape_guards::on_tape(inputs, read);
-        self.finish(outputs, &found)
+        let guards = shape_guards::on_tape(inputs, read);
+        self.finish(outputs, &guards)
     }
 
-    /// As [`Tracing::end`], without the operations for which `is_replaced` holds: what they stand for takes their place.
+    /// As [`Tracing::end`], with the operations for which `is_replaced` is true replaced by their expansions.
     pub fn end_expanded(self, outputs: &[Array], is_replaced: impl Fn(&Op) -> bool) -> Result<Traced> {
         let (inputs, read) = (&self.trace.inputs, self.reading.take());
-        let mut found = shape_guards::on_tape(inputs, read);
-        let all: Vec<Array> = outputs.iter().chain(&found.arrays).cloned().collect();
-        let mut all = expanded(inputs, &all, is_replaced)?;
-        found.arrays = all.split_off(outputs.len());
-        Ok(self.finish(&all, &found))
+        let mut guards = shape_guards::on_tape(inputs, read);
+        let roots: Vec<Array> = outputs.iter().chain(&guards.arrays).cloned().collect();
+        let mut roots = expanded(inputs, &roots, is_replaced)?;
+        guards.arrays = roots.split_off(outputs.len());
+        Ok(self.finish(&roots, &guards))
     }
 
-    fn finish(self, outputs: &[Array], found: &shape_guards::PendingGuards) -> Traced {
-        let all: Vec<Array> = outputs.iter().chain(&found.arrays).cloned().collect();
-        let (mut program, captured) = Program::close(&self.trace.inputs, &all);
-        let places = program.outputs.split_off(outputs.len());
+    fn finish(self, outputs: &[Array], guards: &shape_guards::PendingGuards) -> Traced {
+        let roots: Vec<Array> = outputs.iter().chain(&guards.arrays).cloned().collect();
+        let (mut program, captured) = Program::close(&self.trace.inputs, &roots);
+        let guarded = program.outputs.split_off(outputs.len());
         let argument_count = self.trace.inputs.len();
         drop(self.reading);
-        found.pass_on();
-        let reads = found.in_slots(&places);
+        guards.report_to_outer();
+        let reads = guards.in_slots(&guarded);
         Traced { program, argument_count, captured, reads }
     }
 }
 
-/// A function as it was recorded.
+/// A traced function.
 #[derive(Clone, Debug)]
 pub struct Traced {
     program: Program,
-    /// How many arguments it has besides what it captured.
+    /// Number of arguments without captured arrays.
     argument_count: usize,
     captured: Vec<Array>,
-    /// The lengths that the function itself read, rather than its operations.
+    /// The lengths that the function read itself, not through operations.
     reads: ShapeGuards,
 }
 
 impl Traced {
-    /// The graph, made smaller and fused.
+    /// Simplify and fuse the program.
     pub fn compile(&self) -> Result<CompiledGraph> {
         CompiledGraph::of(&self.program, self.argument_count, self.captured.clone(), self.reads.clone())
     }
 
-    /// The function as it was recorded; what it captured are its last arguments.
+    /// The traced program; captured arrays are its last arguments.
     pub fn program(&self) -> &Program {
         &self.program
     }
@@ -135,34 +135,42 @@ impl Traced {
 }
 
 impl CompiledGraph {
-    /// The graph of a program whose last arguments are `captured`, behind `argument_count` others.
+    /// Compile a program whose last arguments, after `argument_count` others, are `captured`.
     fn of(
         program: &Program,
         argument_count: usize,
         captured: Vec<Array>,
         reads: ShapeGuards,
     ) -> Result<CompiledGraph> {
-        // An outer transform's own arrays are traced still.
+        // Arrays of an outer transform are still traced.
         let captures_traced = captured.iter().any(Array::is_traced);
         let plain = simplify(&fold(program, argument_count, &captured)?)?;
-        let (fused, made_of_constants) = fused(&plain)?;
+        let (fused, hoisted) = fused(&plain)?;
         let (plain, fused) = (ReplayPlan::new(plain)?, ReplayPlan::new(fused)?);
-        let fixed = captured.iter().cloned().chain(made_of_constants).collect();
-        Ok(CompiledGraph { argument_count, fused, plain, captured, fixed, captures_traced, reads })
+        let captured_and_hoisted = captured.iter().cloned().chain(hoisted).collect();
+        Ok(CompiledGraph {
+            argument_count,
+            fused,
+            plain,
+            captured,
+            captured_and_hoisted,
+            captures_traced,
+            reads,
+        })
     }
 
-    /// May it be kept for later calls? Not if it holds arrays that an outer transform is following.
+    /// Whether it may be cached for later calls: not if it holds arrays traced by an outer transform.
     pub fn is_reusable(&self) -> bool {
         !self.captures_traced
     }
 
-    /// The function as transforms see it; what it captured are its last arguments.
+    /// The program without fusion, as used by transforms; captured arrays are its last arguments.
     pub fn program(&self) -> &Program {
         self.plain.program()
     }
 
-    /// The function as it runs: its elementwise regions are single steps, and what is made of constants alone is
-    /// captured too.
+    /// The program as it runs: elementwise regions are fused, and values computed from constants only are hoisted to its last
+    /// arguments.
     pub fn fused_program(&self) -> &Program {
         self.fused.program()
     }
@@ -179,16 +187,16 @@ impl CompiledGraph {
         );
         let is_traced = self.captured.iter().chain(&arguments).any(Array::is_traced);
         if is_traced {
-            self.reads.note_again(&arguments, &self.captured);
+            self.reads.record_again(&arguments, &self.captured);
             self.plain.record(arguments, &self.captured, TracedInputs::Yes)
         } else {
-            self.fused.record(arguments, &self.fixed, TracedInputs::No)
+            self.fused.record(arguments, &self.captured_and_hoisted, TracedInputs::No)
         }
     }
 }
 
-/// The program with its elementwise regions as single steps, and its last arguments: what it makes of constants alone is
-/// computed once.
+/// Fuse the elementwise regions of a program, and return it with its last arguments: values computed from constants only are
+/// hoisted.
 fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
     let HoistedProgram { program, mut arrays } = match hoist(program)? {
         Some(hoisted) => hoisted,
@@ -200,7 +208,7 @@ fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
     Ok((lowered.program, arrays))
 }
 
-/// Return a function that records the graph of another one on its first call and replays it later.
+/// Return a function that records the graph of another one on its first call and replays it on later calls.
 ///
 /// The function is traced once for every combination of shapes and dtypes of its arguments.
 pub fn compile<F>(f: F) -> impl Fn(&[Array]) -> Result<Vec<Array>>
@@ -239,12 +247,12 @@ pub fn is_enabled() -> bool {
     let disabled =
         std::env::var_os("UMBER_DISABLE_COMPILE").is_some_and(|value| !value.is_empty() && value != "0");
     let mode = if disabled { DISABLED } else { ENABLED };
-    // A choice made meanwhile stands.
+    // A setting made by another thread meanwhile takes precedence.
     let _ = MODE.compare_exchange(UNKNOWN, mode, Ordering::Relaxed, Ordering::Relaxed);
     MODE.load(Ordering::Relaxed) == ENABLED
 }
 
-/// Make compiled functions replay their graphs, whatever `UMBER_DISABLE_COMPILE` says.
+/// Make compiled functions replay their graphs, regardless of `UMBER_DISABLE_COMPILE`.
 pub fn enable() {
     MODE.store(ENABLED, Ordering::Relaxed);
 }

@@ -1,4 +1,4 @@
-//! The other trace: a function traced at the lengths that a program is adapted to.
+//! Reference trace: a trace of the function at the lengths that a program is refined to.
 
 use umber_types::{Result, Shape};
 
@@ -7,7 +7,7 @@ use crate::graph::program::Step;
 use crate::graph::{ArraySpec, Program};
 use crate::passes::specs_of;
 
-/// The same function traced at the new lengths.
+/// A program of the same function, traced at the new lengths.
 pub(super) struct ReferenceTrace<'a> {
     program: &'a Program,
     specs: Vec<ArraySpec>,
@@ -26,11 +26,11 @@ impl<'a> ReferenceTrace<'a> {
         Ok(ReferenceTrace { program, specs: specs_of(program)?, firsts })
     }
 
-    /// The shape of an input of a step or of its output; behind the steps come the outputs of the program.
-    pub(super) fn shape(&self, step: usize, place: u32) -> Option<&Shape> {
+    /// The shape of an input of a step, or of its output. Indices beyond the steps refer to the outputs of the program.
+    pub(super) fn shape(&self, step: usize, operand: u32) -> Option<&Shape> {
         let spec = match self.program.steps.get(step) {
-            Some(_) if place == OUTPUT => self.specs.get(self.firsts[step])?,
-            Some(step) => step.inputs.get(place as usize)?.spec(&self.specs),
+            Some(_) if operand == OUTPUT => self.specs.get(self.firsts[step])?,
+            Some(step) => step.inputs.get(operand as usize)?.spec(&self.specs),
             None => self.program.outputs.get(step - self.program.steps.len())?.spec(&self.specs),
         };
         Some(&spec.shape)

@@ -1,4 +1,4 @@
-//! Recipe: a program with everything worked out that does not depend on the values of its arguments.
+//! Replay plan: a program with everything precomputed that does not depend on the values of its arguments.
 
 use smallvec::smallvec;
 use umber_types::Result;
@@ -11,39 +11,39 @@ use crate::primitives::control_flow::record_again;
 use crate::primitives::leaf::Leaf;
 use crate::source_line::{current_source_line, with_source_line};
 
-/// Are the arrays that a program is recorded on followed by a transformation?
+/// Whether the arrays on which a program is recorded are traced by a transformation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TracedInputs {
     No,
     Yes,
 }
 
-/// A program that is recorded without asking its operations what they answer.
+/// A program that is replayed without inferring the outputs of its operations.
 #[derive(Debug)]
 pub(super) struct ReplayPlan {
     program: Program,
     /// The outputs of each step.
     specs: Vec<Specs>,
-    /// For every read of a slot, in the order of the steps and then the outputs: does nothing read the slot later?
-    last: Vec<bool>,
+    /// For each read of a slot, in the order of the steps and then the outputs: whether it is the last one.
+    is_last_read: Vec<bool>,
     slots: usize,
 }
 
-/// The arrays in the slots, each until its last reader has it.
+/// The arrays in the slots, each until its last read.
 struct Slots<'r> {
     arrays: Vec<Option<Array>>,
-    last: std::slice::Iter<'r, bool>,
+    is_last_read: std::slice::Iter<'r, bool>,
 }
 
 impl Slots<'_> {
-    /// What the next reader reads.
+    /// The array that the next operand reads.
     fn read(&mut self, operand: &Operand) -> Array {
-        let is_last = self.last.next() == Some(&true);
+        let is_last = self.is_last_read.next() == Some(&true);
         match operand {
             Operand::Slot(slot) => {
                 let array = &mut self.arrays[*slot as usize];
-                let found = if is_last { array.take() } else { array.clone() };
-                found.expect("a slot holds its array until the last reader has it")
+                let read = if is_last { array.take() } else { array.clone() };
+                read.expect("slots keep their arrays until the last read")
             }
             Operand::Constant(constant) => constant_of(constant),
         }
@@ -57,8 +57,8 @@ impl Slots<'_> {
 impl ReplayPlan {
     pub(super) fn new(program: Program) -> Result<ReplayPlan> {
         let (specs, slots) = (program.specs()?, program.slots());
-        let last = last_reads(&program, slots);
-        Ok(ReplayPlan { program, specs, last, slots })
+        let is_last_read = last_reads(&program, slots);
+        Ok(ReplayPlan { program, specs, is_last_read, slots })
     }
 
     pub(super) fn program(&self) -> &Program {
@@ -72,7 +72,8 @@ impl ReplayPlan {
         captured: &[Array],
         traced_inputs: TracedInputs,
     ) -> Result<Vec<Array>> {
-        let mut slots = Slots { arrays: Vec::with_capacity(self.slots), last: self.last.iter() };
+        let mut slots =
+            Slots { arrays: Vec::with_capacity(self.slots), is_last_read: self.is_last_read.iter() };
         slots.fill(arguments);
         slots.fill(captured.iter().cloned());
         debug_assert!(slots.arrays.iter().flatten().map(Array::spec).eq(&self.program.arguments));
@@ -95,20 +96,21 @@ impl ReplayPlan {
                 }
             }
         }
-        self.program.outputs.iter().map(|operand| apart(slots.read(operand))).collect()
+        self.program.outputs.iter().map(|operand| detached(slots.read(operand))).collect()
     }
 }
 
-/// An output of its own node: of several that one node has, all would be stored for as long as somebody holds one.
-fn apart(array: Array) -> Result<Array> {
+/// The array as the output of a node of its own. A large output of a fused node is copied, since holding it would otherwise keep
+/// all outputs of the node alive.
+fn detached(array: Array) -> Result<Array> {
     let is_one_of_several = array.node().outputs.len() > 1 && matches!(array.node().op(), Op::Fused(_));
     if !is_one_of_several || array.size() <= MAX_ELEMENTS {
         return Ok(array);
     }
     let (stream, origin) = (array.node().stream(), array.node().origin().cloned());
     let spec = [array.spec().clone()];
-    let mut made = Array::apply_compiled(Leaf::Copy.into(), smallvec![array], &spec, stream, origin)?;
-    Ok(made.swap_remove(0))
+    let mut copies = Array::apply_compiled(Leaf::Copy.into(), smallvec![array], &spec, stream, origin)?;
+    Ok(copies.swap_remove(0))
 }
 
 fn last_reads(program: &Program, slots: usize) -> Vec<bool> {
@@ -136,16 +138,16 @@ mod tests {
     use crate::primitives::rules::{add, mul};
 
     #[test]
-    fn slots_serve_all_their_readers() -> Result<()> {
+    fn a_slot_can_be_read_several_times() -> Result<()> {
         let f = compile(|inputs: &[Array]| {
             let (x, twice) = (&inputs[0], add(&inputs[0], &inputs[0])?);
             Ok(vec![x.clone(), twice.clone(), mul(&twice, x)?, twice, x.clone()])
         });
         for value in [3.0f32, 4.0] {
             let outputs = f(&[Array::from([value])])?;
-            let found: Vec<f32> =
+            let actual: Vec<f32> =
                 outputs.iter().map(|array| array.to_vec::<f32>().map(|x| x[0])).collect::<Result<_>>()?;
-            assert_eq!(found, [value, 2.0 * value, 2.0 * value * value, 2.0 * value, value]);
+            assert_eq!(actual, [value, 2.0 * value, 2.0 * value * value, 2.0 * value, value]);
         }
         Ok(())
     }

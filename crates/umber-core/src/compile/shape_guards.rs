@@ -1,7 +1,7 @@
-//! Reads: the lengths that a traced function looked at, as places in its program.
+//! Shape guards: the lengths that a traced function read, with the slots of its program.
 //!
-//! A function is deterministic in what it reads. So at other lengths at which all reads give the same, it records the same
-//! operations, whatever its code does with the lengths.
+//! A function is deterministic in what it reads. For other lengths for which all reads give the same values, it therefore records
+//! the same operations, whatever its code does with the lengths.
 
 use crate::graph::program::Operand;
 use crate::graph::tracing::{self, LengthRead, Reading};
@@ -14,41 +14,41 @@ pub struct ShapeGuard {
     pub slot: u32,
     /// The axis.
     pub axis: usize,
-    /// What was asked.
+    /// The property that was read.
     pub asked: GuardKind,
 }
 
-/// What a function asked of a length.
+/// The property of a length that a function read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum GuardKind {
     /// The length itself.
     Length,
-    /// Whether it is one.
+    /// Whether it is 1.
     IsOne,
-    /// Whether it is that of an axis of another slot; it was.
+    /// Whether it equals the length of an axis of another slot; it did.
     Equals(u32, usize),
 }
 
 /// The lengths that a function read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShapeGuards {
-    /// Those of arrays in its program.
+    /// Reads of arrays in its program.
     pub slots: Vec<ShapeGuard>,
-    /// Were there others, of arrays in functions that it traced itself? How they depend on its arguments is not known.
+    /// Whether there were reads of arrays of nested traces, whose dependence on the arguments is unknown.
     pub has_others: bool,
 }
 
-/// Reads while their arrays are still known by handles.
+/// Reads of arrays that have no slots yet.
 #[derive(Debug)]
 pub(super) struct PendingGuards {
-    /// The arrays that were read, in the order of the reads: two for a comparison.
+    /// The arrays that were read, in the order of the reads; two for a comparison.
     pub(super) arrays: Vec<Array>,
     reads: Vec<(usize, Reading)>,
-    /// Reads of arrays that belong to other traces.
+    /// Reads of arrays of outer traces.
     others: Vec<LengthRead>,
 }
 
-/// The reads of arrays that depend on `inputs`; those of other traced arrays concern whoever traces those.
+/// Split reads into those of arrays that depend on `inputs`, and those of other traced arrays, which concern outer traces.
 pub(super) fn on_tape(inputs: &[Array], reads: Vec<LengthRead>) -> PendingGuards {
     let others = |read: &LengthRead| match &read.reading {
         Reading::Equals(other, _) => Some(other.clone()),
@@ -58,44 +58,44 @@ pub(super) fn on_tape(inputs: &[Array], reads: Vec<LengthRead>) -> PendingGuards
         reads.iter().flat_map(|read| std::iter::once(read.array.clone()).chain(others(read))).collect();
     let tape = Tape::traced(inputs, &all);
     let holds = |array: &Array| tape.slot(array).is_some();
-    let mut found = PendingGuards { arrays: Vec::new(), reads: Vec::new(), others: Vec::new() };
+    let mut guards = PendingGuards { arrays: Vec::new(), reads: Vec::new(), others: Vec::new() };
     for read in reads {
-        // Beside a length that is always the same, the other one is all that was read.
-        let is_beside_fixed = matches!(&read.reading, Reading::Equals(other, _) if !other.is_traced());
-        let reading = if is_beside_fixed { Reading::Length } else { read.reading.clone() };
+        // Compared with a length that does not vary, the length itself is what the function depends on.
+        let is_against_constant = matches!(&read.reading, Reading::Equals(other, _) if !other.is_traced());
+        let reading = if is_against_constant { Reading::Length } else { read.reading.clone() };
         let is_known = holds(&read.array)
             && match &reading {
                 Reading::Equals(other, _) => holds(other),
                 Reading::Length | Reading::IsOne => true,
             };
         if !is_known {
-            found.others.push(read);
+            guards.others.push(read);
             continue;
         }
-        found.arrays.push(read.array);
+        guards.arrays.push(read.array);
         if let Reading::Equals(other, _) = &reading {
-            found.arrays.push(other.clone());
+            guards.arrays.push(other.clone());
         }
-        found.reads.push((read.axis, reading));
+        guards.reads.push((read.axis, reading));
     }
-    found
+    guards
 }
 
 impl PendingGuards {
-    /// Tell the trace around this one of the reads that are not its own.
-    pub(super) fn pass_on(&self) {
+    /// Report reads of arrays of outer traces to the trace around this one.
+    pub(super) fn report_to_outer(&self) {
         self.others.iter().cloned().for_each(tracing::note);
     }
 
-    /// The reads, given where the program has their arrays.
-    pub(super) fn in_slots(&self, places: &[Operand]) -> ShapeGuards {
+    /// The reads, by the slots of their arrays in the program.
+    pub(super) fn in_slots(&self, operands: &[Operand]) -> ShapeGuards {
         let mut slots = Vec::with_capacity(self.reads.len());
         let mut has_others = !self.others.is_empty();
-        let mut places = places.iter().map(|place| match place {
+        let mut operands = operands.iter().map(|operand| match operand {
             Operand::Slot(slot) => Some(*slot),
             Operand::Constant(_) => None,
         });
-        let mut next = || places.next().flatten();
+        let mut next = || operands.next().flatten();
         for (axis, reading) in &self.reads {
             let slot = next();
             let asked = match reading {
@@ -113,18 +113,18 @@ impl PendingGuards {
 }
 
 impl ShapeGuards {
-    /// The same reads where slots have other numbers.
-    pub(super) fn move_slots(&mut self, moved: impl Fn(u32) -> u32) {
+    /// Renumber the slots.
+    pub(super) fn renumber_slots(&mut self, renumber: impl Fn(u32) -> u32) {
         for read in &mut self.slots {
-            read.slot = moved(read.slot);
+            read.slot = renumber(read.slot);
             if let GuardKind::Equals(slot, _) = &mut read.asked {
-                *slot = moved(*slot);
+                *slot = renumber(*slot);
             }
         }
     }
 
-    /// A compiled function is called on arrays that are traced: it depends on their lengths as it did on those it read.
-    pub(super) fn note_again(&self, arguments: &[Array], captured: &[Array]) {
+    /// Record the reads again when the compiled function is called on traced arrays: the outer trace depends on them, too.
+    pub(super) fn record_again(&self, arguments: &[Array], captured: &[Array]) {
         if !tracing::is_reading() {
             return;
         }
@@ -138,7 +138,7 @@ impl ShapeGuards {
             return;
         }
         for read in &self.slots {
-            let Some(own) = array(read.slot) else { continue };
+            let Some(read_array) = array(read.slot) else { continue };
             let reading = match read.asked {
                 GuardKind::Length => Reading::Length,
                 GuardKind::IsOne => Reading::IsOne,
@@ -147,7 +147,7 @@ impl ShapeGuards {
                     None => Reading::Length,
                 },
             };
-            tracing::note(LengthRead { array: own.clone(), axis: read.axis, reading });
+            tracing::note(LengthRead { array: read_array.clone(), axis: read.axis, reading });
         }
     }
 }
@@ -163,22 +163,22 @@ impl ShapeGuard {
 
     pub(super) fn holds(&self, old: &[ArraySpec], new: &[ArraySpec]) -> bool {
         let length = |specs: &[ArraySpec], slot: u32, axis: usize| specs[slot as usize].shape[axis];
-        let (was, is) = (length(old, self.slot, self.axis), length(new, self.slot, self.axis));
+        let (old_length, new_length) = (length(old, self.slot, self.axis), length(new, self.slot, self.axis));
         match self.asked {
-            GuardKind::Length => was == is,
-            GuardKind::IsOne => (was == 1) == (is == 1),
-            GuardKind::Equals(slot, axis) => is == length(new, slot, axis),
+            GuardKind::Length => old_length == new_length,
+            GuardKind::IsOne => (old_length == 1) == (new_length == 1),
+            GuardKind::Equals(slot, axis) => new_length == length(new, slot, axis),
         }
     }
 
-    /// Is it of an array and an axis that the program has? For programs that somebody else wrote.
+    /// Whether its slots and axes exist in the program. For programs from untrusted sources.
     pub(crate) fn is_within(&self, slots: &[ArraySpec]) -> bool {
-        let has =
+        let exists =
             |slot: u32, axis: usize| slots.get(slot as usize).is_some_and(|spec| axis < spec.shape.ndim());
-        has(self.slot, self.axis)
+        exists(self.slot, self.axis)
             && match self.asked {
                 GuardKind::Length | GuardKind::IsOne => true,
-                GuardKind::Equals(slot, axis) => has(slot, axis),
+                GuardKind::Equals(slot, axis) => exists(slot, axis),
             }
     }
 }

@@ -1,7 +1,7 @@
-//! Adapting: the program that a function recorded at some lengths would give at others.
+//! Shape refinement: derive the program for other lengths from one recorded at some lengths.
 //!
-//! What an operation is at other lengths its primitive says, in [`Primitive::generalize`]. What is decided here is what no
-//! operation alone can know: the shapes of constants and broadcasts, which follow from what they meet.
+//! Each primitive defines its operation for other lengths in [`Primitive::generalize`]. This module decides what no single
+//! operation can know: the shapes of constants and broadcasts, which follow from the operations that use them.
 
 use umber_types::{Result, Shape, bail, ensure};
 
@@ -18,7 +18,7 @@ use crate::primitives::broadcast::Broadcast;
 use crate::primitives::control_flow::Body;
 use crate::validation;
 
-/// A program at other lengths, and what its slots hold there and held before.
+/// A program for other lengths, and the old and new specs of its slots.
 pub(crate) struct RefinedProgram {
     pub(crate) program: Program,
     pub(super) old: Vec<ArraySpec>,
@@ -26,8 +26,8 @@ pub(crate) struct RefinedProgram {
 }
 
 impl RefinedProgram {
-    /// The first read that gives something else now: its slot and axis, and the lengths before and now.
-    pub(crate) fn broken(&self, reads: &[ShapeGuard]) -> Option<(usize, usize, usize, usize)> {
+    /// The first guard that fails for the new lengths: slot, axis, old length and new length.
+    pub(crate) fn violated(&self, reads: &[ShapeGuard]) -> Option<(usize, usize, usize, usize)> {
         let read = reads.iter().find(|read| !read.holds(&self.old, &self.new))?;
         let slot = read.slot as usize;
         let length = |specs: &[ArraySpec]| specs[slot].shape[read.axis];
@@ -36,20 +36,20 @@ impl RefinedProgram {
 }
 
 impl Program {
-    /// The program that the same function would give for arguments of other lengths.
+    /// The program that the same function would record for arguments of other lengths.
     ///
-    /// An error names the operation that could be one of several there. The answer is a candidate: lengths that the
-    /// function worked into constants stay those of this program.
+    /// Returns an error that names the operation if this is ambiguous. The result is a candidate: constants that the function
+    /// computed from lengths keep their values.
     pub fn refined(&self, arguments: &[ArraySpec]) -> Result<Program> {
         self.refined_by(arguments, Deciding::Hints(&Hints::default())).map(|refined| refined.program)
     }
 
-    /// As [`Program::refined`], with what is known of single operations.
+    /// As [`Program::refined`], with hints for single operations.
     pub(crate) fn refined_with(&self, arguments: &[ArraySpec], hints: &Hints) -> Result<RefinedProgram> {
         self.refined_by(arguments, Deciding::Hints(hints))
     }
 
-    /// As [`Program::refined`], where `deciding` tells what the operations mean.
+    /// As [`Program::refined`], with ambiguous operations resolved by `deciding`.
     pub(super) fn refined_by(
         &self,
         arguments: &[ArraySpec],
@@ -63,17 +63,17 @@ impl Program {
             self.arguments.len()
         );
         for (old, new) in self.arguments.iter().zip(arguments) {
-            // What is recorded for an axis without elements may be nothing at all.
-            let may_become = |old: usize, new: usize| old == new || old > 0;
+            // A function may record no operations for an axis of length 0.
+            let is_refinable = |old: usize, new: usize| old == new || old > 0;
             ensure!(
                 old.dtype == new.dtype
                     && old.shape.ndim() == new.shape.ndim()
-                    && old.shape.iter().zip(new.shape.iter()).all(|(&old, &new)| may_become(old, new)),
+                    && old.shape.iter().zip(new.shape.iter()).all(|(&old, &new)| is_refinable(old, new)),
                 Value("compile"),
                 "a graph recorded for {old} cannot be adapted to {new}"
             );
         }
-        let mut adapting = ShapeRefiner {
+        let mut refiner = ShapeRefiner {
             old: self.arguments.clone(),
             new: arguments.to_vec(),
             open: vec![None; arguments.len()],
@@ -87,30 +87,30 @@ impl Program {
             deciding,
         };
         for step in &self.steps {
-            adapting.visit(step)?;
+            refiner.visit(step)?;
         }
-        let outputs = self.outputs.iter().enumerate().map(|(i, output)| adapting.output(i, output)).collect();
-        let ShapeRefiner { old, new, steps, .. } = adapting;
+        let outputs = self.outputs.iter().enumerate().map(|(i, output)| refiner.output(i, output)).collect();
+        let ShapeRefiner { old, new, steps, .. } = refiner;
         let program = Program { arguments: arguments.to_vec(), steps, outputs };
         Ok(RefinedProgram { program, old, new })
     }
 }
 
-/// An update whose shape follows from where it is written.
+/// An update of a slice that takes the shape of the window.
 #[derive(Clone, Copy)]
 enum FreeUpdate {
     Constant,
-    /// The step that broadcast it.
+    /// A broadcast, by the index of its step.
     Broadcast(usize),
 }
 
 struct ShapeRefiner<'a> {
-    /// What the slots were, and are.
+    /// Old and new specs of the slots.
     old: Vec<ArraySpec>,
     new: Vec<ArraySpec>,
-    /// The broadcast that made a slot whose shape its first user may still decide.
+    /// For each slot whose shape its first user may still determine: the broadcast that computes it.
     open: Vec<Option<usize>>,
-    /// Of slots with an axis that was joined from several: what each axis consists of.
+    /// The factors of each axis, for slots with an axis that was merged from several.
     factored: Vec<Option<FactoredAxes>>,
     steps: Vec<Step>,
     arguments: usize,
@@ -135,52 +135,53 @@ impl ShapeRefiner<'_> {
                 }
             }
         }
-        let answered = step.infer(&self.old)?;
-        let general = self.generalized(step, &inputs, &answered, free_update.is_some());
+        let old_outputs = step.infer(&self.old)?;
+        let general = self.generalized(step, &inputs, &old_outputs, free_update.is_some());
         let Some(Generalized { op, axes }) = general else { return Err(ambiguous(&step.op)) };
         if let (Op::SliceUpdate(update), Some(free)) = (&op, free_update) {
             self.broadcast_update(&update.window.lengths, free, &mut inputs[1]);
         }
         let is_open = matches!(step.op, Op::Broadcast(_));
-        let made = Step { op, inputs, ..step.clone() };
-        // The steps of functions that an operation holds were adapted, and so checked, one by one.
-        let holds_functions =
-            made.op.control_flow().is_some() || matches!(made.op, Op::Custom(_) | Op::Checkpoint(_));
-        if !holds_functions {
-            let given: Vec<&ArraySpec> = made.inputs.iter().map(|operand| operand.spec(&self.new)).collect();
-            validation::check(&made.op, &given)?;
+        let refined_step = Step { op, inputs, ..step.clone() };
+        // The nested programs of an operation were refined, and so checked, step by step.
+        let has_nested_programs = refined_step.op.control_flow().is_some()
+            || matches!(refined_step.op, Op::Custom(_) | Op::Checkpoint(_));
+        if !has_nested_programs {
+            let new_inputs: Vec<&ArraySpec> =
+                refined_step.inputs.iter().map(|operand| operand.spec(&self.new)).collect();
+            validation::check(&refined_step.op, &new_inputs)?;
         }
-        let specs = made.infer(&self.new)?;
-        let fits = specs.len() == answered.len()
-            && specs.iter().zip(&answered).all(|(new, old)| new.shape.ndim() == old.shape.ndim());
+        let specs = refined_step.infer(&self.new)?;
+        let fits = specs.len() == old_outputs.len()
+            && specs.iter().zip(&old_outputs).all(|(new, old)| new.shape.ndim() == old.shape.ndim());
         if !fits {
             return Err(ambiguous(&step.op));
         }
         let open = is_open.then_some(self.steps.len());
         self.open.resize(self.open.len() + specs.len(), open);
-        self.factored.extend(specs.iter().zip(&answered).map(|(new, old)| {
-            let parts = axes.as_deref().map(|parts| fitting(parts, &old.shape, &new.shape));
-            parts.filter(|parts| parts.iter().any(|parts| parts.len() > 1))
+        self.factored.extend(specs.iter().zip(&old_outputs).map(|(new, old)| {
+            let factors = axes.as_deref().map(|factors| fitting(factors, &old.shape, &new.shape));
+            factors.filter(|factors| factors.iter().any(|axis| axis.len() > 1))
         }));
-        self.old.extend(answered);
+        self.old.extend(old_outputs);
         self.new.extend(specs);
-        self.steps.push(made);
+        self.steps.push(refined_step);
         Ok(())
     }
 
-    /// What a step's operation is on the new inputs.
+    /// The operation of a step for the new inputs.
     fn generalized(
         &mut self,
         step: &Step,
         inputs: &[Operand],
-        answered: &[ArraySpec],
+        old_outputs: &[ArraySpec],
         is_update_free: bool,
     ) -> Option<Generalized> {
         let mut change = Change {
             old: step.inputs.iter().map(|operand| operand.spec(&self.old)).collect(),
             new: inputs.iter().map(|operand| operand.spec(&self.new)).collect(),
-            factored: step.inputs.iter().map(|operand| parts_of(&self.factored, operand)).collect(),
-            answered,
+            factored: step.inputs.iter().map(|operand| factors_of(&self.factored, operand)).collect(),
+            answered: old_outputs,
             is_update_free,
             step: self.steps.len(),
             deciding: self.deciding.lent(),
@@ -192,7 +193,7 @@ impl ShapeRefiner<'_> {
         step.op.generalize(&mut change)
     }
 
-    /// What is written by an update, if it is one number or a broadcast that takes the shape of the window.
+    /// The update of a slice update, if it is a constant or a broadcast that takes the shape of the window.
     fn free_update(&self, step: &Step) -> Option<FreeUpdate> {
         match (&step.op, step.inputs.get(1)?) {
             (Op::SliceUpdate(_), Operand::Constant(_)) => Some(FreeUpdate::Constant),
@@ -204,38 +205,39 @@ impl ShapeRefiner<'_> {
     fn broadcast_update(&mut self, shape: &Shape, free: FreeUpdate, operand: &mut Operand) {
         match (free, operand) {
             (FreeUpdate::Constant, Operand::Constant(constant)) => constant.0.shape.clone_from(shape),
-            (FreeUpdate::Broadcast(maker), Operand::Slot(slot)) => {
-                self.broadcast_to(maker, *slot as usize, shape.clone());
+            (FreeUpdate::Broadcast(broadcast), Operand::Slot(slot)) => {
+                self.broadcast_to(broadcast, *slot as usize, shape.clone());
             }
             _ => {}
         }
     }
 
-    /// Spread the matrices of one operand of a product to the batch of the other, if that was all a broadcast did.
+    /// Broadcast the matrices of one operand of a product to the batch of the other, if its broadcast did only that.
     fn agree_on_batch(&mut self, inputs: &[Operand]) {
         let &[Operand::Slot(a), Operand::Slot(b)] = inputs else { return };
         for (own, other) in [(a, b), (b, a)] {
-            let Some(maker) = self.open[own as usize] else { continue };
+            let Some(broadcast) = self.open[own as usize] else { continue };
             let batch = self.new[other as usize].shape.ndim() - 2;
-            let front = &self.new[other as usize].shape[..batch];
+            let batch_shape = &self.new[other as usize].shape[..batch];
             let matrix = &self.new[own as usize].shape[batch..];
-            let shape: Shape = front.iter().chain(matrix).copied().collect();
-            if self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(&shape) {
-                self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
+            let shape: Shape = batch_shape.iter().chain(matrix).copied().collect();
+            if self.steps[broadcast].inputs[0].spec(&self.new).shape.broadcasts_to(&shape) {
+                self.steps[broadcast].op = Broadcast { shape: shape.clone() }.into();
                 self.new[own as usize].shape = shape;
             }
             return;
         }
     }
 
-    /// The shape of an array that was `old`, of which `assumed` may be wrong: by the other trace, or what one told.
-    fn shape_from_hint(&mut self, step: usize, place: u32, old: &Shape, mut assumed: Shape) -> Shape {
+    /// The new shape of an array with shape `old`. Where `assumed` may be wrong, the reference trace or a hint determines it.
+    fn shape_from_hint(&mut self, step: usize, operand: u32, old: &Shape, mut assumed: Shape) -> Shape {
         match (&self.other, &mut self.deciding) {
             (Some(other), Deciding::Trace(_, hints)) => {
-                let Some(shape) = other.shape(step, place).filter(|shape| shape.ndim() == old.ndim()) else {
+                let Some(shape) = other.shape(step, operand).filter(|shape| shape.ndim() == old.ndim())
+                else {
                     return assumed;
                 };
-                let mut found = Vec::new();
+                let mut lengths_found = Vec::new();
                 for axis in (0..old.ndim()).filter(|&axis| shape[axis] != assumed[axis]) {
                     let lengths = (old[axis], shape[axis]);
                     let arguments = self.old[..self.arguments].iter().zip(&self.new);
@@ -244,15 +246,15 @@ impl ShapeRefiner<'_> {
                         both.map(move |(axis, both)| ((argument, axis), both))
                     });
                     let mut axes = axes.filter(|(_, both)| *both == lengths).map(|(axis, _)| axis);
-                    let Some(of) = axes.next() else { return assumed };
-                    // Of two axes of one argument it cannot be told which it follows; those of several must agree.
-                    if axes.any(|(argument, _)| argument == of.0) {
+                    let Some(source) = axes.next() else { return assumed };
+                    // If two axes of one argument changed alike, the source is ambiguous; axes of several arguments must agree.
+                    if axes.any(|(argument, _)| argument == source.0) {
                         return assumed;
                     }
-                    found.push((place, axis as u32, of));
+                    lengths_found.push((operand, axis as u32, source));
                 }
-                if !found.is_empty() {
-                    hints.put(step, Hint::Lengths(found));
+                if !lengths_found.is_empty() {
+                    hints.put(step, Hint::Lengths(lengths_found));
                 }
                 shape.clone()
             }
@@ -261,11 +263,14 @@ impl ShapeRefiner<'_> {
                     Hint::Lengths(lengths) => Some(lengths),
                     Hint::Rest(_) | Hint::Cut(_) | Hint::Place(_) => None,
                 });
-                for &(_, axis, (argument, along)) in lengths.flatten().filter(|(own, ..)| *own == place) {
-                    let length = self.new.get(argument).and_then(|spec| spec.shape.get(along).copied());
-                    if let (Some(length), Some(own)) = (length, assumed.as_mut_slice().get_mut(axis as usize))
+                for &(_, axis, (argument, source_axis)) in
+                    lengths.flatten().filter(|(hint_operand, ..)| *hint_operand == operand)
+                {
+                    let length = self.new.get(argument).and_then(|spec| spec.shape.get(source_axis).copied());
+                    if let (Some(length), Some(current)) =
+                        (length, assumed.as_mut_slice().get_mut(axis as usize))
                     {
-                        *own = length;
+                        *current = length;
                     }
                 }
                 assumed
@@ -274,32 +279,32 @@ impl ShapeRefiner<'_> {
         }
     }
 
-    /// Let a broadcast have another shape, if its source has that.
-    fn broadcast_to(&mut self, maker: usize, slot: usize, shape: Shape) {
+    /// Change the shape of a broadcast, if its source broadcasts to it.
+    fn broadcast_to(&mut self, broadcast: usize, slot: usize, shape: Shape) {
         if self.new[slot].shape != shape
-            && self.steps[maker].inputs[0].spec(&self.new).shape.broadcasts_to(&shape)
+            && self.steps[broadcast].inputs[0].spec(&self.new).shape.broadcasts_to(&shape)
         {
-            self.steps[maker].op = Broadcast { shape: shape.clone() }.into();
+            self.steps[broadcast].op = Broadcast { shape: shape.clone() }.into();
             self.new[slot].shape = shape;
         }
     }
 
-    /// An output of the program: of constants and broadcasts nothing else tells the lengths.
-    fn output(&mut self, number: usize, output: &Operand) -> Operand {
-        let place = self.steps.len() + number;
+    /// An output of the program. The lengths of constants and broadcasts that are outputs need hints.
+    fn output(&mut self, index: usize, output: &Operand) -> Operand {
+        let step = self.steps.len() + index;
         match output {
             Operand::Constant(constant) if constant.0.shape.ndim() > 0 => {
                 let mut constant = constant.clone();
                 let old = constant.0.shape.clone();
-                constant.0.shape = self.shape_from_hint(place, OUTPUT, &old, old.clone());
+                constant.0.shape = self.shape_from_hint(step, OUTPUT, &old, old.clone());
                 Operand::Constant(constant)
             }
             Operand::Slot(slot) => {
                 let slot = *slot as usize;
-                if let Some(maker) = self.open[slot] {
+                if let Some(broadcast) = self.open[slot] {
                     let (old, new) = (self.old[slot].shape.clone(), self.new[slot].shape.clone());
-                    let shape = self.shape_from_hint(place, OUTPUT, &old, new);
-                    self.broadcast_to(maker, slot, shape);
+                    let shape = self.shape_from_hint(step, OUTPUT, &old, new);
+                    self.broadcast_to(broadcast, slot, shape);
                 }
                 output.clone()
             }
@@ -316,7 +321,7 @@ impl ShapeRefiner<'_> {
             })
         };
         let shape = match slots().find(|&slot| self.open[slot].is_none()) {
-            Some(decides) => self.new[decides].shape.clone(),
+            Some(decisive) => self.new[decisive].shape.clone(),
             None => {
                 let old = step.inputs[0].spec(&self.old).shape.clone();
                 let assumed = self.shape_of_broadcasts(slots()).unwrap_or_else(|| old.clone());
@@ -327,8 +332,8 @@ impl ShapeRefiner<'_> {
             match operand {
                 Operand::Slot(slot) => {
                     let slot = *slot as usize;
-                    if let Some(maker) = self.open[slot].take() {
-                        self.broadcast_to(maker, slot, shape.clone());
+                    if let Some(broadcast) = self.open[slot].take() {
+                        self.broadcast_to(broadcast, slot, shape.clone());
                     }
                     ensure!(
                         self.new[slot].shape == shape,
@@ -343,52 +348,52 @@ impl ShapeRefiner<'_> {
         Ok(())
     }
 
-    /// The shape of what is broadcast together from sources alone.
+    /// The common shape of broadcasts that are combined with no other arrays.
     fn shape_of_broadcasts(&self, slots: impl Iterator<Item = usize>) -> Option<Shape> {
-        let mut found: Option<Shape> = None;
+        let mut result: Option<Shape> = None;
         for slot in slots {
-            let shape = found.get_or_insert_with(|| self.old[slot].shape.clone());
-            let Some(maker) = self.open[slot] else { continue };
-            let source = &self.steps[maker].inputs[0];
+            let shape = result.get_or_insert_with(|| self.old[slot].shape.clone());
+            let Some(broadcast) = self.open[slot] else { continue };
+            let source = &self.steps[broadcast].inputs[0];
             let (old, new) = (&source.spec(&self.old).shape, &source.spec(&self.new).shape);
-            let front = shape.ndim() - old.ndim();
+            let leading = shape.ndim() - old.ndim();
             for axis in 0..old.ndim() {
-                if old[axis] != new[axis] && self.old[slot].shape[front + axis] == old[axis] {
-                    shape.as_mut_slice()[front + axis] = new[axis];
+                if old[axis] != new[axis] && self.old[slot].shape[leading + axis] == old[axis] {
+                    shape.as_mut_slice()[leading + axis] = new[axis];
                 }
             }
         }
-        found
+        result
     }
 
-    /// Give constants and broadcasts beside inputs of other lengths the shape that follows from these, where one does.
+    /// Give constants and broadcasts the shape that follows from other inputs whose lengths changed, if one follows.
     fn shape_constants(&mut self, step: &Step, inputs: &mut [Operand]) -> Result<()> {
         let is_changed = |operand: &&Operand| operand.spec(&self.old) != operand.spec(&self.new);
         let changed = step.inputs.iter().find(is_changed);
         let changed = changed.map(|changed| {
             [&self.old, &self.new].map(|specs: &Vec<ArraySpec>| changed.spec(specs).shape.clone())
         });
-        let follows = |shape: &Shape| match &changed {
+        let shape_from_changed = |shape: &Shape| match &changed {
             Some([old, new]) if shape.ndim() == old.ndim() => step.op.constant_shape(shape, old, new),
             Some(_) | None => Some(shape.clone()),
         };
-        let number = self.steps.len();
-        let is_free = |place: usize| place == 1 && matches!(step.op, Op::SliceUpdate(_));
-        for (place, operand) in inputs.iter_mut().enumerate().filter(|(place, _)| !is_free(*place)) {
+        let step_index = self.steps.len();
+        let is_free = |input: usize| input == 1 && matches!(step.op, Op::SliceUpdate(_));
+        for (input, operand) in inputs.iter_mut().enumerate().filter(|(input, _)| !is_free(*input)) {
             match operand {
                 Operand::Constant(constant) if constant.0.shape.ndim() > 0 => {
                     let old = constant.0.shape.clone();
-                    let assumed = follows(&old).ok_or_else(|| ambiguous(&step.op))?;
-                    constant.0.shape = self.shape_from_hint(number, place as u32, &old, assumed);
+                    let assumed = shape_from_changed(&old).ok_or_else(|| ambiguous(&step.op))?;
+                    constant.0.shape = self.shape_from_hint(step_index, input as u32, &old, assumed);
                 }
                 Operand::Constant(_) => {}
                 Operand::Slot(slot) => {
                     let slot = *slot as usize;
-                    let Some(maker) = self.open[slot] else { continue };
+                    let Some(broadcast) = self.open[slot] else { continue };
                     let (old, new) = (self.old[slot].shape.clone(), self.new[slot].shape.clone());
-                    let assumed = if old == new { follows(&new).unwrap_or(new) } else { new };
-                    let shape = self.shape_from_hint(number, place as u32, &old, assumed);
-                    self.broadcast_to(maker, slot, shape);
+                    let assumed = if old == new { shape_from_changed(&new).unwrap_or(new) } else { new };
+                    let shape = self.shape_from_hint(step_index, input as u32, &old, assumed);
+                    self.broadcast_to(broadcast, slot, shape);
                 }
             }
         }
@@ -396,8 +401,8 @@ impl ShapeRefiner<'_> {
     }
 }
 
-/// What an operand's axes consist of, if one was joined.
-fn parts_of<'j>(factored: &'j [Option<FactoredAxes>], operand: &Operand) -> Option<&'j [AxisFactors]> {
+/// The factors of an operand's axes, if one was merged.
+fn factors_of<'j>(factored: &'j [Option<FactoredAxes>], operand: &Operand) -> Option<&'j [AxisFactors]> {
     match operand {
         Operand::Slot(slot) => factored[*slot as usize].as_deref(),
         Operand::Constant(_) => None,
@@ -410,9 +415,9 @@ fn ambiguous(op: &Op) -> umber_types::Error {
     error().expect_err("always an error")
 }
 
-/// A function that an operation holds, at other lengths.
-fn refined(program: &Program, given: &[ArraySpec]) -> Option<Body> {
-    let refined = program.refined_by(given, Deciding::Hints(&Hints::default())).ok()?;
+/// A nested program of an operation, for other lengths.
+fn refined(program: &Program, arguments: &[ArraySpec]) -> Option<Body> {
+    let refined = program.refined_by(arguments, Deciding::Hints(&Hints::default())).ok()?;
     let outputs = refined.program.outputs.iter().map(|output| output.spec(&refined.new).clone()).collect();
     Some(Body { program: refined.program, outputs })
 }

@@ -1,19 +1,19 @@
 //! Simplify: the same outputs from fewer steps.
 //!
-//! Every rule keeps each bit of each value (of NaN only that it is one) and the derivatives:
+//! Every rule preserves each bit of each value (except the payload of NaN) and the derivatives:
 //!
-//! - Equal operations on equal inputs are one, all their outputs together. For sums of anything, products of what is
-//!   not complex, comparisons for equality and logical and bitwise operations the order of the inputs does not count.
-//!   So random bits drawn twice with one key are drawn once.
-//! - An operation on constants is a constant where `constants` knows its value.
-//! - What changes nothing is left out: `x * 1`, `1 * x`, `x / 1` (not of complex numbers, whose products with one turn
-//!   infinities into NaN), `x - 0`, `x + -0` (not `x + 0`, which turns -0 into 0), `x + 0` of integers, a choice
-//!   between equal things, casts to the same dtype, reshapes, broadcasts, transposes and slices to the same shape.
-//! - What undoes itself goes in pairs: negative, conjugate, bitwise and (of bool) logical not.
-//! - Two views of one kind are one: reshapes, broadcasts, transposes, slices; so is a broadcast of a reshape that only
-//!   puts axes of length one in front; a transpose that moves only axes of length one is a reshape.
-//! - Two casts are one where the first loses nothing.
-//! - Steps that no output needs are left out.
+//! - Common subexpressions: equal operations on equal inputs are merged, with all their outputs. Commutative operations are
+//!   equal in either order of their inputs: addition, multiplication of real numbers, equality comparisons, logical and bitwise
+//!   operations. Random bits drawn twice with one key are therefore drawn once.
+//! - Constant folding: an operation on constants is a constant if `constants` can compute its value.
+//! - Identities are removed: `x * 1`, `1 * x`, `x / 1` (except of complex numbers, where multiplication by one turns
+//!   infinities into NaN), `x - 0`, `x + -0` (except `x + 0`, which turns -0 into 0), `x + 0` of integers, a selection
+//!   between equal operands, casts to the same dtype, reshapes, broadcasts, transposes and slices to the same shape.
+//! - Pairs of self-inverse operations are removed: negative, conjugate, bitwise and (of bool) logical not.
+//! - Two views of one kind are merged: reshapes, broadcasts, transposes, slices; so is a broadcast of a reshape that only
+//!   adds leading axes of length one. A transpose that moves only axes of length one becomes a reshape.
+//! - Two casts are merged if the first is lossless.
+//! - Dead code elimination: steps that no output needs are removed.
 
 use std::collections::HashMap;
 
@@ -36,17 +36,17 @@ use crate::primitives::unary::Unary;
 
 type Operands = SmallVec<[Operand; 3]>;
 
-/// The same function in fewer steps. Its arguments stay, read or not.
+/// Simplify a program. Its arguments remain, even those that are no longer read.
 pub fn simplify(program: &Program) -> Result<Program> {
-    let mut made = Simplifier::new(program);
+    let mut simplifier = Simplifier::new(program);
     for step in &program.steps {
-        made.visit(step)?;
+        simplifier.visit(step)?;
     }
-    let outputs = program.outputs.iter().map(|operand| made.replacement(operand)).collect();
-    Ok(prune(Program { arguments: program.arguments.clone(), steps: made.steps, outputs }))
+    let outputs = program.outputs.iter().map(|operand| simplifier.replacement(operand)).collect();
+    Ok(prune(Program { arguments: program.arguments.clone(), steps: simplifier.steps, outputs }))
 }
 
-/// What makes two steps compute the same.
+/// The key of common subexpression elimination.
 #[derive(PartialEq, Eq, Hash)]
 struct Computation {
     op: Op,
@@ -54,23 +54,23 @@ struct Computation {
     stream: Stream,
 }
 
-/// What an operation turned out to be.
+/// The result of rewriting an operation.
 enum Rewrite {
-    /// Something there already.
+    /// An existing value.
     Same(Operand),
-    /// An operation to record.
+    /// An operation to add.
     New(Op, Operands, Specs),
 }
 
-/// The steps made so far.
+/// The simplified program under construction.
 struct Simplifier {
     steps: Vec<Step>,
-    /// What the new slots are, and which step made them.
+    /// Specs of the new slots, and the steps that compute them.
     specs: Vec<ArraySpec>,
     producers: Vec<Option<u32>>,
-    /// What stands for the slots of the program as it was.
+    /// The operand that replaces each slot of the original program.
     replacements: Vec<Operand>,
-    /// The first output of what was computed already.
+    /// The first output of each computation added so far.
     known: HashMap<Computation, u32>,
 }
 
@@ -99,7 +99,7 @@ impl Simplifier {
         operand.spec(&self.specs)
     }
 
-    /// The step whose first output an operand is.
+    /// The step that computes an operand as its only output.
     fn producer(&self, operand: &Operand) -> Option<&Step> {
         let Operand::Slot(slot) = operand else { return None };
         let step = &self.steps[self.producers[*slot as usize]? as usize];
@@ -123,7 +123,7 @@ impl Simplifier {
         Ok(())
     }
 
-    /// Apply rules until none does.
+    /// Apply rules until none applies.
     fn find(&self, mut op: Op, mut inputs: Operands) -> Result<Rewrite> {
         loop {
             let specs = self.infer(&op, &inputs)?;
@@ -137,11 +137,11 @@ impl Simplifier {
         }
     }
 
-    /// The first slot of a step, recorded if it was not there.
+    /// The first slot of a step, which is added unless an equal one exists.
     fn record(&mut self, op: Op, inputs: Operands, specs: Specs, from: &Step) -> u32 {
         let stream = from.stream;
         let mut key = Computation { op, inputs: inputs.clone(), stream };
-        if self.is_commutative(&key.op, &inputs) && place(&key.inputs[0]) > place(&key.inputs[1]) {
+        if self.is_commutative(&key.op, &inputs) && sort_key(&key.inputs[0]) > sort_key(&key.inputs[1]) {
             key.inputs.swap(0, 1);
         }
         let next = self.specs.len() as u32;
@@ -156,7 +156,7 @@ impl Simplifier {
         first
     }
 
-    /// What the only output is, if it is there already or a constant.
+    /// The value of the only output, if it is an existing value or a constant.
     fn same(&self, op: &Op, inputs: &[Operand], specs: &[ArraySpec]) -> Result<Option<Operand>> {
         let (Some(input), [spec]) = (inputs.first(), specs) else { return Ok(None) };
         let mut constants: SmallVec<[(Scalar, DType); 3]> = SmallVec::new();
@@ -172,13 +172,13 @@ impl Simplifier {
                 return Ok(Some(Operand::Constant(Box::new((spec.clone(), value)))));
             }
         }
-        let is_whole = |window: &Window| window.is_whole(&self.spec(input).shape);
-        let number = |i: usize| match &inputs[i] {
+        let is_full = |window: &Window| window.is_whole(&self.spec(input).shape);
+        let real_constant = |i: usize| match &inputs[i] {
             Operand::Constant(constant) if !constant.0.dtype.is_complex() => Some(constant.1),
             Operand::Constant(_) | Operand::Slot(_) => None,
         };
-        let is = |i: usize, wanted: f64| {
-            number(i).is_some_and(|value| value.as_complex().0.to_bits() == wanted.to_bits())
+        let is = |i: usize, expected: f64| {
+            real_constant(i).is_some_and(|value| value.as_complex().0.to_bits() == expected.to_bits())
         };
         let is_integer = spec.dtype.is_integer();
         let same = match (op, inputs) {
@@ -188,7 +188,7 @@ impl Simplifier {
             (Op::Transpose(Transpose { permutation }), _) => {
                 permutation.iter().enumerate().all(|(i, &axis)| i == axis).then_some(input)
             }
-            (Op::Slice(Slice { window, .. }), _) if is_whole(window) => Some(input),
+            (Op::Slice(Slice { window, .. }), _) if is_full(window) => Some(input),
             (Op::Binary(Binary(BinaryKind::Multiply)), [_, b]) if is(0, 1.0) => Some(b),
             (Op::Binary(Binary(BinaryKind::Multiply | BinaryKind::Divide)), _) if is(1, 1.0) => Some(input),
             (Op::Binary(Binary(BinaryKind::Subtract)), _) if is(1, 0.0) => Some(input),
@@ -199,7 +199,9 @@ impl Simplifier {
                 Some(input)
             }
             (Op::Select(Select), [_, a, b]) if a == b => Some(a),
-            (Op::Select(Select), [_, a, b]) => number(0).map(|value| if value.as_bool() { a } else { b }),
+            (Op::Select(Select), [_, a, b]) => {
+                real_constant(0).map(|value| if value.as_bool() { a } else { b })
+            }
             (Op::Unary(Unary(kind)), _) if undoes_itself(*kind, spec.dtype) => {
                 self.producer(input).filter(|step| step.op == *op).and_then(|step| step.inputs.first())
             }
@@ -208,7 +210,7 @@ impl Simplifier {
         Ok(same.filter(|&same| self.spec(same) == spec).cloned())
     }
 
-    /// A simpler operation on earlier operands.
+    /// A simpler operation on existing operands.
     fn rewrite(&self, op: &Op, inputs: &[Operand]) -> Option<(Op, Operands)> {
         let [input] = inputs else { return None };
         if let Op::Transpose(Transpose { permutation }) = op {
@@ -224,7 +226,8 @@ impl Simplifier {
         let merged: Op = match (op, &before.op) {
             (Op::Reshape(_), Op::Reshape(_)) | (Op::Broadcast(_), Op::Broadcast(_)) => op.clone(),
             (Op::Broadcast(broadcast), Op::Reshape(reshape))
-                if in_front(&reshape.shape, &from.shape) && from.shape.broadcasts_to(&broadcast.shape) =>
+                if adds_leading_ones(&reshape.shape, &from.shape)
+                    && from.shape.broadcasts_to(&broadcast.shape) =>
             {
                 op.clone()
             }
@@ -237,7 +240,9 @@ impl Simplifier {
                 let window = Box::new(inner.window.then(&outer.window)?);
                 Slice { window, shape: outer.shape.clone() }.into()
             }
-            (Op::Cast(Cast(to)), Op::Cast(Cast(between))) if is_one_cast(from.dtype, *between, *to) => {
+            (Op::Cast(Cast(to)), Op::Cast(Cast(intermediate)))
+                if is_one_cast(from.dtype, *intermediate, *to) =>
+            {
                 op.clone()
             }
             _ => return None,
@@ -284,8 +289,8 @@ impl Simplifier {
     }
 }
 
-/// An order of operands; constants come last, and stay as they are among each other.
-fn place(operand: &Operand) -> u32 {
+/// A canonical order of operands; constants come last and keep their order.
+fn sort_key(operand: &Operand) -> u32 {
     match operand {
         Operand::Slot(slot) => *slot,
         Operand::Constant(_) => u32::MAX,
@@ -300,26 +305,26 @@ fn undoes_itself(kind: UnaryKind, dtype: DType) -> bool {
     ) || (kind == UnaryKind::BitwiseInvert && dtype.is_integer())
 }
 
-/// Is `shape` the other one with axes of length one in front?
-fn in_front(shape: &[usize], other: &[usize]) -> bool {
+/// Whether `shape` is `other` with leading axes of length one.
+fn adds_leading_ones(shape: &[usize], other: &[usize]) -> bool {
     shape.len() >= other.len() && {
         let (front, back) = shape.split_at(shape.len() - other.len());
         back == other && front.iter().all(|&length| length == 1)
     }
 }
 
-/// Is a cast from `from` to `between` to `to` the cast from `from` to `to`?
+/// Whether casting from `from` to `between` and then to `to` equals casting directly.
 fn is_one_cast(from: DType, between: DType, to: DType) -> bool {
-    // Halves may be reached by way of float32, which must then not round before them; and a float that an integer cannot
-    // hold is converted in each dtype's own way.
+    // Casts to float16 and bfloat16 may go through float32, which must then be lossless. Out-of-range conversions of floats to
+    // integers differ between dtypes.
     keeps_values(from, between)
         && (!to.is_half() || keeps_values(from, DType::Float32))
         && (to.is_inexact() || (!from.is_inexact() && (!between.is_inexact() || keeps_values(from, to))))
 }
 
-/// Is every value of `from` a value of `to`?
+/// Whether every value of `from` is a value of `to`.
 fn keeps_values(from: DType, to: DType) -> bool {
-    // Bits before the point (of integers) or in the significand, bits of the exponent (of floats), sign.
+    // Value bits of integers or significand bits of floats; then exponent bits of floats, and the sign.
     let precision = |dtype: DType| match dtype {
         DType::Bool => 1,
         DType::Int8 => 7,
@@ -340,7 +345,7 @@ fn keeps_values(from: DType, to: DType) -> bool {
         | DType::Float8E4M3Fnuz
         | DType::Float8E5M2
         | DType::Float8E5M2Fnuz
-        | DType::Float8E8M0Fnu => unreachable!("floats of eight bits have a cast of their own"),
+        | DType::Float8E8M0Fnu => unreachable!("float8 has casts of its own"),
     };
     let range = |dtype: DType| {
         let double = if dtype.real() == DType::Float64 { 11 } else { 8 };
@@ -360,17 +365,17 @@ fn keeps_values(from: DType, to: DType) -> bool {
     }
 }
 
-/// The program without steps that no output needs.
+/// Remove steps that no output needs.
 fn prune(program: Program) -> Program {
-    let given = program.arguments.len();
+    let argument_count = program.arguments.len();
     let mut needed = vec![false; program.slots()];
-    let need = |operand: &Operand, needed: &mut [bool]| {
+    let mark_needed = |operand: &Operand, needed: &mut [bool]| {
         if let Operand::Slot(slot) = operand {
             needed[*slot as usize] = true;
         }
     };
     for operand in &program.outputs {
-        need(operand, &mut needed);
+        mark_needed(operand, &mut needed);
     }
     let mut end = needed.len();
     let mut is_kept = vec![false; program.steps.len()];
@@ -378,27 +383,27 @@ fn prune(program: Program) -> Program {
         let first = end - step.outputs as usize;
         *kept = needed[first..end].contains(&true);
         if *kept {
-            step.inputs.iter().for_each(|operand| need(operand, &mut needed));
+            step.inputs.iter().for_each(|operand| mark_needed(operand, &mut needed));
         }
         end = first;
     }
     if !is_kept.contains(&false) {
         return program;
     }
-    let mut places: Vec<u32> = (0..given as u32).collect();
-    let mut next = given as u32;
+    let mut new_slots: Vec<u32> = (0..argument_count as u32).collect();
+    let mut next = argument_count as u32;
     for (step, &kept) in program.steps.iter().zip(&is_kept) {
-        places.extend(next..next + step.outputs);
+        new_slots.extend(next..next + step.outputs);
         next += if kept { step.outputs } else { 0 };
     }
-    let moved = |operand: &Operand| match operand {
-        Operand::Slot(slot) => Operand::Slot(places[*slot as usize]),
+    let renumber = |operand: &Operand| match operand {
+        Operand::Slot(slot) => Operand::Slot(new_slots[*slot as usize]),
         Operand::Constant(_) => operand.clone(),
     };
     let kept = program.steps.iter().zip(&is_kept).filter(|&(_, &kept)| kept);
     let steps = kept
-        .map(|(step, _)| Step { inputs: step.inputs.iter().map(moved).collect(), ..step.clone() })
+        .map(|(step, _)| Step { inputs: step.inputs.iter().map(renumber).collect(), ..step.clone() })
         .collect();
-    let outputs = program.outputs.iter().map(moved).collect();
+    let outputs = program.outputs.iter().map(renumber).collect();
     Program { arguments: program.arguments, steps, outputs }
 }

@@ -10,7 +10,7 @@ use crate::op::Op;
 
 /// Describe the pending graph behind `outputs` in Graphviz's DOT language: operations are boxes, arrays are named.
 ///
-/// `names` names arrays; the others get letters. The lines and the names of operations are those that MLX writes
+/// `names` names arrays; the others are lettered. The format and the names of operations are those of MLX
 /// (<https://graphviz.org/doc/info/lang.html>).
 pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
     let mut namer = Namer::new(names);
@@ -26,7 +26,7 @@ pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
             read.extend(inputs.iter().map(Array::id));
         }
     }
-    let asked: HashSet<(usize, u32)> =
+    let results: HashSet<(usize, u32)> =
         outputs.iter().map(Array::id).filter(|id| !read.contains(id)).collect();
     for (number, node) in nodes.iter().enumerate() {
         let inputs = node.inputs();
@@ -37,15 +37,15 @@ pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
             }
             continue;
         }
-        let given: Vec<&ArraySpec> = inputs.iter().map(Array::spec).collect();
-        let made: Vec<ArraySpec> = arrays.iter().map(|array| array.spec().clone()).collect();
-        let label = label(node.op(), &given, &made);
+        let input_specs: Vec<&ArraySpec> = inputs.iter().map(Array::spec).collect();
+        let output_specs: Vec<ArraySpec> = arrays.iter().map(|array| array.spec().clone()).collect();
+        let label = label(node.op(), &input_specs, &output_specs);
         let _ = writeln!(text, "{{ {number} [label =\"{label}\", shape=rectangle]; }}");
         for input in &inputs {
             let _ = writeln!(text, "\"{}\" -> {number}", namer.name(input));
         }
         for array in &arrays {
-            let rank = if asked.contains(&array.id()) { "rank=sink; " } else { "" };
+            let rank = if results.contains(&array.id()) { "rank=sink; " } else { "" };
             let name = namer.name(array);
             let _ = writeln!(text, "{{ {rank}\"{name}\"; }}\n{number} -> \"{name}\"");
         }
@@ -54,10 +54,10 @@ pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
     text
 }
 
-/// Names of arrays: those given, else A, B, … Z, AA, AB, …
+/// Names of arrays: those supplied by the caller, otherwise A, B, … Z, AA, AB, …
 struct Namer {
     names: IdMap<(usize, u32), String>,
-    taken: HashSet<String>,
+    used: HashSet<String>,
     next: usize,
 }
 
@@ -65,8 +65,8 @@ impl Namer {
     fn new(names: &[(String, Array)]) -> Namer {
         let escaped = |name: &String| name.replace('\\', "\\\\").replace('"', "\\\"");
         let names: IdMap<_, _> = names.iter().map(|(name, array)| (array.id(), escaped(name))).collect();
-        let taken = names.values().cloned().collect();
-        Namer { names, taken, next: 0 }
+        let used = names.values().cloned().collect();
+        Namer { names, used, next: 0 }
     }
 
     fn name(&mut self, array: &Array) -> String {
@@ -76,7 +76,7 @@ impl Namer {
         let name = loop {
             let name = letters(self.next);
             self.next += 1;
-            if self.taken.insert(name.clone()) {
+            if self.used.insert(name.clone()) {
                 break name;
             }
         };
@@ -85,7 +85,7 @@ impl Namer {
     }
 }
 
-/// The name with a number: A, B, … Z, AA, AB, …
+/// The name with this index: A, B, … Z, AA, AB, …
 pub fn letters(mut number: usize) -> String {
     let mut name = Vec::new();
     loop {

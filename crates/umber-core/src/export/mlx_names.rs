@@ -1,4 +1,4 @@
-//! Spelling: what MLX calls operations and their parameters, for programs that read graphs.
+//! MLX's names of operations and their parameters, for programs that read graphs.
 
 use umber_numerics::fft::Transform;
 use umber_types::{
@@ -18,10 +18,10 @@ use crate::primitives::slice::Window;
 use crate::primitives::sort::Sorted;
 use crate::primitives::unary::Unary;
 
-/// An operation as MLX spells it.
+/// An operation with MLX's name and parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MlxOperation {
-    /// The primitive's name in a callback of `export_function`.
+    /// The name that a callback of `export_function` receives.
     pub name: String,
     /// Its parameters, in order.
     pub parameters: Vec<Parameter>,
@@ -32,17 +32,17 @@ pub struct MlxOperation {
 pub enum Parameter {
     /// An integer.
     Int(i64),
-    /// A truth value.
+    /// A boolean.
     Bool(bool),
     /// A real number.
     Float(f64),
     /// Axes and other lists of integers.
     List(Vec<i64>),
-    /// Shapes and places, which are tuples.
+    /// Shapes and indices, which are tuples.
     Shape(Vec<i64>),
     /// A dtype.
     Dtype(DType),
-    /// A text.
+    /// A string.
     Text(&'static str),
 }
 
@@ -61,7 +61,7 @@ fn tuple<'a>(values: impl IntoIterator<Item = &'a usize>) -> Parameter {
 }
 
 impl MlxOperation {
-    /// The operation and its parameters; one that MLX does not have goes by its own name, without them.
+    /// The operation in MLX's terms. An operation that MLX lacks has its own name and no parameters.
     pub fn of(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> MlxOperation {
         let axis = |axis: usize| Int(axis as i64);
         match op {
@@ -89,7 +89,7 @@ impl MlxOperation {
                     ReduceKind::Prod => 3,
                     ReduceKind::Min => 4,
                     ReduceKind::Max => 5,
-                    // MLX has none: its mean is a sum and a product.
+                    // MLX has no mean primitive: its mean is a sum and a product.
                     ReduceKind::Mean => return mlx_operation("Mean", [list(op.axes.iter())]),
                 };
                 mlx_operation("Reduce", [Int(code), list(op.axes.iter())])
@@ -126,8 +126,8 @@ impl MlxOperation {
             Op::Sort(op) => match op.what {
                 Sorted::Values => mlx_operation("Sort", [axis(op.axis)]),
                 Sorted::Indices(_) => mlx_operation("ArgSort", [axis(op.axis)]),
-                Sorted::ValuesAround(place) => mlx_operation("Partition", [Int(place as i64), axis(op.axis)]),
-                Sorted::Around(place) => mlx_operation("ArgPartition", [Int(place as i64), axis(op.axis)]),
+                Sorted::ValuesAround(kth) => mlx_operation("Partition", [Int(kth as i64), axis(op.axis)]),
+                Sorted::Around(kth) => mlx_operation("ArgPartition", [Int(kth as i64), axis(op.axis)]),
             },
             Op::MatMul(_) => mlx_operation("Matmul", []),
             Op::IndexedMatMul(_) => mlx_operation("GatherMM", [Bool(false), Bool(false)]),
@@ -138,13 +138,13 @@ impl MlxOperation {
                 mlx_operation("Quantize", parameters)
             }
             Op::Dequantize(op) => {
-                let mut parameters = stored(op.how);
+                let mut parameters = stored(op.format);
                 parameters.push(Bool(true));
                 mlx_operation("Quantize", parameters)
             }
             Op::QuantizedMatMul(op) => {
-                let mut parameters = stored(op.product.how);
-                parameters.push(Bool(op.product.turned == Transposed::Yes));
+                let mut parameters = stored(op.product.format);
+                parameters.push(Bool(op.product.transposed == Transposed::Yes));
                 mlx_operation(if op.count.is_some() { "GatherQMM" } else { "QuantizedMatmul" }, parameters)
             }
             Op::Convolution(op) => mlx_operation("Convolution", windows(&op.0)),
@@ -189,7 +189,7 @@ impl MlxOperation {
             | Op::Eye(_)
             | Op::Rounded(_)
             | Op::ConvolutionWeight(_)
-            | Op::Pick(_)
+            | Op::CategoricalSample(_)
             | Op::Rejections(_)
             | Op::Solve(_)
             | Op::Determinant(_)
@@ -208,7 +208,7 @@ impl MlxOperation {
     }
 }
 
-/// What MLX writes on the node of an operation in a picture: the kind of a family, where a callback says the family.
+/// MLX's label of a graph node: the specific kind where a callback receives the name of a group of operations.
 pub(super) fn label(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> String {
     let text = if let Op::Reduce(op) = op {
         match op.kind {
@@ -237,7 +237,7 @@ pub(super) fn label(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> St
             ScatterKind::Minimum => "Scatter Min",
         }
     } else {
-        let is_of_family = matches!(
+        let is_named_by_kind = matches!(
             op,
             Op::Unary(Unary(UnaryKind::Rsqrt | UnaryKind::Log2 | UnaryKind::Log10))
                 | Op::Binary(Binary(
@@ -248,7 +248,7 @@ pub(super) fn label(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> St
                         | BinaryKind::RightShift
                 ))
         );
-        return if is_of_family {
+        return if is_named_by_kind {
             capitalised(op.name())
         } else {
             MlxOperation::of(op, inputs, outputs).name
@@ -257,7 +257,7 @@ pub(super) fn label(op: &Op, inputs: &[&ArraySpec], outputs: &[ArraySpec]) -> St
     text.to_owned()
 }
 
-/// `LogAddExp` of `log_add_exp`.
+/// Capitalise an operation's name: `log_add_exp` to `LogAddExp`.
 fn capitalised(name: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
@@ -322,12 +322,12 @@ fn mlx_composite(op: &Composite) -> MlxOperation {
         Composite::AttentionGradient(_) => mlx_operation("ScaledDotProductAttentionVJP", []),
         Composite::GatedDelta(_) => mlx_operation("GatedDelta", []),
         Composite::ShiftedLogSumExp(_) => mlx_operation("ShiftedLogSumExp", []),
-        Composite::Spread(_) => mlx_operation("Spread", []),
+        Composite::Dispersion(_) => mlx_operation("Spread", []),
         Composite::MeanParts(_) => mlx_operation("MeanParts", []),
     }
 }
 
-/// A reshape that puts in or takes out axes of length one has a name of its own.
+/// A reshape that only inserts or removes axes of length one has a name of its own.
 fn mlx_reshape(from: &Shape, to: &Shape) -> MlxOperation {
     if let Some(axes) = ones_between(from, to) {
         return mlx_operation("Squeeze", [List(axes)]);
@@ -338,13 +338,13 @@ fn mlx_reshape(from: &Shape, to: &Shape) -> MlxOperation {
     mlx_operation("Reshape", [tuple(to.iter())])
 }
 
-/// The axes of length one that `long` has and `short` has not, if that is all they differ in.
+/// The axes of length one that `long` has in addition to `short`, if they are the only difference.
 fn ones_between(long: &Shape, short: &Shape) -> Option<Vec<i64>> {
     let missing = long.ndim().checked_sub(short.ndim()).filter(|&count| count > 0)?;
     let mut axes = Vec::with_capacity(missing);
     for axis in 0..long.ndim() {
         let next = short.get(axis - axes.len());
-        // Beside an axis of length one that stays, the later one is taken out.
+        // Of adjacent axes of length one, the last ones are removed.
         if long[axis] == 1 && axes.len() < missing && next != Some(&1) {
             axes.push(axis as i64);
         } else if next != Some(&long[axis]) {
@@ -354,7 +354,7 @@ fn ones_between(long: &Shape, short: &Shape) -> Option<Vec<i64>> {
     (axes.len() == missing).then_some(axes)
 }
 
-/// Where a window begins and ends, and its steps. An end before the first element is counted from the end of the axis.
+/// Start, stop and steps of a window. A stop before the first element is counted from the end of the axis.
 fn slice_bounds(window: &Window, shape: &Shape) -> [Parameter; 3] {
     let stop = |axis: usize| {
         let (start, step) = (window.starts[axis] as i64, window.steps[axis] as i64);

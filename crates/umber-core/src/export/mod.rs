@@ -1,4 +1,4 @@
-//! Export: functions as data that files can keep, and graphs as pictures.
+//! Export: functions as data that can be saved in files, and graphs as diagrams.
 
 mod dot;
 mod mlx_names;
@@ -18,7 +18,7 @@ use crate::primitives::control_flow::ControlFlow;
 use crate::primitives::leaf::Leaf;
 use crate::validation;
 
-/// The arguments that a trace of a function is for.
+/// The arguments for which a function was traced.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Signature {
     /// Arguments by position.
@@ -36,54 +36,54 @@ impl Signature {
         Signature { positional: positional.iter().map(|array| array.spec().clone()).collect(), keywords }
     }
 
-    /// All arguments, those by name last.
+    /// All arguments, keyword arguments last.
     pub fn specs(&self) -> impl Iterator<Item = &ArraySpec> {
         self.positional.iter().chain(self.keywords.iter().map(|(_, spec)| spec))
     }
 
-    fn has_names_of(&self, other: &Signature) -> bool {
+    fn has_same_names(&self, other: &Signature) -> bool {
         self.positional.len() == other.positional.len()
             && self.keywords.iter().map(|(name, _)| name).eq(other.keywords.iter().map(|(name, _)| name))
     }
 }
 
-/// A function as traced for one signature.
+/// A function traced for one signature.
 #[derive(Clone, Debug)]
 pub struct Exported {
     /// The arguments it was exported with.
     pub signature: Signature,
-    /// At which other lengths it may be called.
+    /// The other lengths for which it may be called.
     pub free: Free,
-    /// What it does with its arguments and constants.
+    /// The operations on its arguments and constants.
     pub program: Program,
     /// The arrays it captured.
     pub constants: Vec<Array>,
 }
 
-/// At which lengths other than those of its program an exported function may be called.
+/// The lengths, other than those of its program, for which an exported function may be called.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Free {
     /// The axes of arguments that may have other lengths.
     #[serde(flatten)]
     pub axes: FreeAxes,
-    /// The lengths that the function read itself. These stay what they were.
+    /// The lengths that the function read itself, which must not change.
     pub reads: Vec<ShapeGuard>,
-    /// What is known of single operations at other lengths.
+    /// Facts about ambiguous operations at other lengths.
     pub hints: Hints,
 }
 
-/// Begin to trace a function that is to be exported; the arguments by name come last, in the order of the names.
+/// Begin to trace a function for export. Keyword arguments come last, in the order of their names.
 pub fn begin(signature: &Signature, lengths: Lengths) -> Tracing {
     compile::begin_with(signature.specs().cloned(), Leaf::Trace, lengths)
 }
 
-/// End a trace from [`begin`]: what the function recorded, without operations that a file cannot hold.
+/// End a trace from [`begin`], with operations that cannot be saved replaced by their expansions.
 pub fn end(tracing: Tracing, outputs: &[Array]) -> Result<Traced> {
     tracing.end_expanded(outputs, is_transient)
 }
 
 impl Exported {
-    /// The function that was traced for one signature.
+    /// Export a function traced for one signature.
     pub fn new(signature: Signature, traced: &Traced) -> Result<Exported> {
         for constant in traced.captured() {
             ensure!(
@@ -94,7 +94,7 @@ impl Exported {
             );
         }
         ensure!(
-            !holds_rules(traced.program()),
+            !has_custom_rules(traced.program()),
             Value("export_function"),
             "cannot export a custom_function with its own rules inside control flow or checkpoint: rules are \
              Python code"
@@ -103,54 +103,55 @@ impl Exported {
         Ok(Exported { signature, free: Free::default(), program, constants })
     }
 
-    /// The function for other lengths as well. `trace_signature` traces it for any signature, with [`Lengths::Free`].
+    /// Export a function for other lengths as well. `trace_signature` traces it for any signature, with [`Lengths::Free`].
     ///
-    /// Axes of one length are tried together, since they may have to be equal, and each by itself.
+    /// Axes of equal length are tried together, since they may have to be equal, and then one by one.
     pub fn shapeless<E: From<umber_types::Error>>(
         signature: Signature,
         trace_signature: impl Fn(&Signature) -> std::result::Result<Traced, E>,
     ) -> std::result::Result<Exported, E> {
-        let mut found =
-            Exported::learned(&signature, &signature, trace_signature(&signature)?, &trace_signature)?;
-        // Operations on axes of length one may have been left out: longer ones tell more.
-        let is_bound = |axis: &Axis| !found.free.axes.all().any(|free| free == axis);
+        let mut exported =
+            Exported::explore(&signature, &signature, trace_signature(&signature)?, &trace_signature)?;
+        // At length 1 a trace may omit operations, so a trace with longer axes is more informative.
+        let is_bound = |axis: &Axis| !exported.free.axes.all().any(|free| free == axis);
         let ones = axes_of(&signature, |length| length == 1).into_iter().filter(is_bound).collect::<Vec<_>>();
-        for tried in [&ones[..]].into_iter().chain(ones.chunks(1)) {
+        for candidates in [&ones[..]].into_iter().chain(ones.chunks(1)) {
             let other =
-                with_lengths(&signature, |axis, length| if tried.contains(&axis) { 3 } else { length });
-            if tried.is_empty() {
+                with_lengths(&signature, |axis, length| if candidates.contains(&axis) { 3 } else { length });
+            if candidates.is_empty() {
                 continue;
             }
             let Ok(traced) = trace_signature(&other) else { continue };
-            let wider = Exported::learned(&signature, &other, traced, &trace_signature)?;
-            if wider.free.axes.long.len() > found.free.axes.long.len() && wider.refusal(&signature).is_none()
+            let wider = Exported::explore(&signature, &other, traced, &trace_signature)?;
+            if wider.free.axes.long.len() > exported.free.axes.long.len()
+                && wider.refusal(&signature).is_none()
             {
-                found = wider;
+                exported = wider;
                 break;
             }
         }
-        Ok(found)
+        Ok(exported)
     }
 
-    /// The function as traced at `base`, and which of its axes are free.
-    fn learned<E: From<umber_types::Error>>(
+    /// Export the function traced at `base`, and find its free axes.
+    fn explore<E: From<umber_types::Error>>(
         signature: &Signature,
         base: &Signature,
         traced: Traced,
         trace_signature: impl Fn(&Signature) -> std::result::Result<Traced, E>,
     ) -> std::result::Result<Exported, E> {
         let generic_trace = ShapeGenericTrace::new(traced);
-        let try_lengths = |axes: &[Axis], changed: fn(usize) -> usize| {
+        let try_lengths = |axes: &[Axis], change_length: fn(usize) -> usize| {
             let other = with_lengths(
                 base,
-                |axis, length| if axes.contains(&axis) { changed(length) } else { length },
+                |axis, length| if axes.contains(&axis) { change_length(length) } else { length },
             );
-            // A function that refuses other lengths along some axes may take them along others.
+            // A function that raises an error for other lengths of some axes may accept them for others.
             trace_signature(&other).is_ok_and(|traced| generic_trace.learn(&traced))
         };
         let try_axes = |axes: &[Axis]| {
-            let longer: [fn(usize) -> usize; 2] = [|length| 2 * length + 1, |length| 3 * length];
-            let are_free = longer.into_iter().any(|longer| try_lengths(axes, longer));
+            let lengthen: [fn(usize) -> usize; 2] = [|length| 2 * length + 1, |length| 3 * length];
+            let are_free = lengthen.into_iter().any(|lengthen| try_lengths(axes, lengthen));
             if are_free {
                 let short: [fn(usize) -> usize; FreeAxes::LONG] = [|_| 0, |_| 1];
                 for length in short {
@@ -162,15 +163,15 @@ impl Exported {
         let lengths: BTreeSet<usize> =
             base.specs().flat_map(|spec| spec.shape.iter().copied()).filter(|&length| length > 0).collect();
         for &length in &lengths {
-            let alike = axes_of(base, |other| other == length);
-            let are_free = try_axes(&alike);
-            if alike.len() > 1 {
-                for axis in &alike {
+            let equal_axes = axes_of(base, |other| other == length);
+            let are_free = try_axes(&equal_axes);
+            if equal_axes.len() > 1 {
+                for axis in &equal_axes {
                     try_axes(std::slice::from_ref(axis));
                 }
             }
-            if !are_free && alike.len() > 2 {
-                try_pairs(&alike, &try_axes);
+            if !are_free && equal_axes.len() > 2 {
+                try_pairs(&equal_axes, &try_axes);
             }
         }
         let traced = generic_trace.traced();
@@ -183,7 +184,7 @@ impl Exported {
         Ok(exported)
     }
 
-    /// A function that somebody else wrote, checked.
+    /// Check a function from an untrusted source.
     pub fn checked(
         signature: Signature,
         free: Free,
@@ -191,19 +192,23 @@ impl Exported {
         constants: Vec<Array>,
     ) -> Result<Exported> {
         let count = signature.specs().count();
-        let is_alike = |(own, given): (&ArraySpec, &ArraySpec)| {
-            own.dtype == given.dtype && own.shape.ndim() == given.shape.ndim()
+        let is_compatible = |(traced, spec): (&ArraySpec, &ArraySpec)| {
+            traced.dtype == spec.dtype && traced.shape.ndim() == spec.shape.ndim()
         };
         ensure!(
             program.arguments.len() == count + constants.len()
-                && program.arguments.iter().zip(signature.specs()).all(is_alike)
+                && program.arguments.iter().zip(signature.specs()).all(is_compatible)
                 && program.arguments[count..].iter().eq(constants.iter().map(Array::spec)),
             Value("import_function"),
             "arguments of the program do not match its signature and constants"
         );
-        let has =
+        let exists =
             |&(argument, axis): &Axis| argument < count && axis < program.arguments[argument].shape.ndim();
-        ensure!(free.axes.all().all(has), Value("import_function"), "free axes do not match the arguments");
+        ensure!(
+            free.axes.all().all(exists),
+            Value("import_function"),
+            "free axes do not match the arguments"
+        );
         let slots = validation::slots(&program)?;
         ensure!(
             free.reads.iter().all(|read| read.is_within(&slots)),
@@ -219,66 +224,67 @@ impl Exported {
         Ok(exported)
     }
 
-    /// Does it return results for a call with such arguments?
+    /// Whether it can be called with these arguments.
     pub fn answers(&self, call: &Signature) -> bool {
         self.is_for(call) && self.refusal(call).is_none()
     }
 
-    /// Is it one for arguments of these names, dtypes and numbers of axes?
+    /// Whether its arguments have these names, dtypes and numbers of axes.
     pub fn is_for(&self, call: &Signature) -> bool {
-        self.signature.has_names_of(call)
+        self.signature.has_same_names(call)
             && self
                 .signature
                 .specs()
                 .zip(call.specs())
-                .all(|(own, given)| own.dtype == given.dtype && own.shape.ndim() == given.shape.ndim())
+                .all(|(traced, spec)| traced.dtype == spec.dtype && traced.shape.ndim() == spec.shape.ndim())
     }
 
-    /// Why it cannot be called with such lengths, if so. The call is one that it [is for](Exported::is_for).
+    /// The reason why it cannot be called with these lengths, if any. `call` must satisfy [`is_for`](Exported::is_for).
     pub fn refusal(&self, call: &Signature) -> Option<Error> {
         let specs: Vec<ArraySpec> = call.specs().cloned().collect();
-        let own = &self.program.arguments[..specs.len()];
-        let mut changed = compile::changes(own, &specs).into_values().flatten().collect::<Vec<_>>();
+        let traced_specs = &self.program.arguments[..specs.len()];
+        let mut changed = compile::changes(traced_specs, &specs).into_values().flatten().collect::<Vec<_>>();
         changed.sort_unstable();
         if changed.is_empty() {
             return None;
         }
         if let Some(&axis) = changed.iter().find(|&&axis| !self.free.axes.allow(axis, &specs)) {
-            return Some(Error::new(ErrorKind::Value, self.bound(axis, &specs)));
+            return Some(Error::new(ErrorKind::Value, self.length_error(axis, &specs)));
         }
         self.refined(&specs).err()
     }
 
-    /// What is wrong with the length of an axis.
-    fn bound(&self, (argument, axis): Axis, specs: &[ArraySpec]) -> String {
-        let given = specs[argument].shape[axis];
+    /// The error message for the length of an axis.
+    fn length_error(&self, (argument, axis): Axis, specs: &[ArraySpec]) -> String {
+        let length = specs[argument].shape[axis];
         let traced = self.signature.specs().nth(argument).map_or(0, |spec| spec.shape[axis]);
-        let partner = self.free.axes.long.iter().find(|alike| alike.contains(&(argument, axis)));
-        let own = self.named(argument);
-        match partner.and_then(|alike| {
-            alike.iter().find(|&&(other, along)| other != argument && specs[other].shape[along] != given)
+        let equal_axes = self.free.axes.long.iter().find(|axes| axes.contains(&(argument, axis)));
+        let name = self.argument_name(argument);
+        match equal_axes.and_then(|axes| {
+            axes.iter()
+                .find(|&&(other, other_axis)| other != argument && specs[other].shape[other_axis] != length)
         }) {
-            Some(&(other, along)) => format!(
-                "{own}, axis {axis}: got length {given}, expected {}, the length of {}, axis {along}: both were \
+            Some(&(other, other_axis)) => format!(
+                "{name}, axis {axis}: got length {length}, expected {}, the length of {}, axis {other_axis}: both were \
                  {traced} when the function was traced",
-                specs[other].shape[along],
-                self.named(other)
+                specs[other].shape[other_axis],
+                self.argument_name(other)
             ),
-            None if partner.is_some() && given < FreeAxes::LONG => format!(
-                "{own}, axis {axis}: got length {given}, expected at least {}: the graph differs for axes of length \
-                 {given}",
-                given + 1
+            None if equal_axes.is_some() && length < FreeAxes::LONG => format!(
+                "{name}, axis {axis}: got length {length}, expected at least {}: the graph differs for axes of length \
+                 {length}",
+                length + 1
             ),
             None => format!(
-                "{own}, axis {axis}: got length {given}, expected {traced}: the graph depends on this length"
+                "{name}, axis {axis}: got length {length}, expected {traced}: the graph depends on this length"
             ),
         }
     }
 
-    /// What users call an argument.
-    fn named(&self, argument: usize) -> String {
+    /// The name of an argument for users.
+    fn argument_name(&self, argument: usize) -> String {
         let count = self.signature.positional.len();
-        match argument.checked_sub(count).and_then(|place| self.signature.keywords.get(place)) {
+        match argument.checked_sub(count).and_then(|index| self.signature.keywords.get(index)) {
             Some((name, _)) => format!("argument '{name}'"),
             None => format!("argument {}", argument + 1),
         }
@@ -287,49 +293,49 @@ impl Exported {
     /// The program for arguments of other lengths.
     fn refined(&self, specs: &[ArraySpec]) -> Result<Program> {
         let constants = self.constants.iter().map(Array::spec);
-        let all: Vec<ArraySpec> = specs.iter().chain(constants).cloned().collect();
-        let refined = self.program.refined_with(&all, &self.free.hints)?;
-        if let Some((slot, axis, was, is)) = refined.broken(&self.free.reads) {
-            let own = &self.program.arguments[..specs.len()];
-            let changed = compile::changes(own, specs);
-            // The axis that was read itself, or the likeliest that the one read depends on.
+        let arguments_and_constants: Vec<ArraySpec> = specs.iter().chain(constants).cloned().collect();
+        let refined = self.program.refined_with(&arguments_and_constants, &self.free.hints)?;
+        if let Some((slot, axis, old_length, new_length)) = refined.violated(&self.free.reads) {
+            let traced_specs = &self.program.arguments[..specs.len()];
+            let changed = compile::changes(traced_specs, specs);
+            // The axis that was read, or else the axis on which its length most likely depends.
             let read = (slot < specs.len()).then_some((slot, axis));
-            let alike = changed.get(&(was, is)).and_then(|axes| axes.first().copied());
+            let same_change = changed.get(&(old_length, new_length)).and_then(|axes| axes.first().copied());
             let first = changed.values().flatten().min().copied();
-            let Some(place) = read.or(alike).or(first) else {
+            let Some(blamed) = read.or(same_change).or(first) else {
                 bail!(Value, "a length that the function read has changed");
             };
-            bail!(Value, "{}", self.bound(place, specs));
+            bail!(Value, "{}", self.length_error(blamed, specs));
         }
         Ok(refined.program)
     }
 
-    /// The outputs for arguments that it answers, those by name last in the order of the names.
+    /// The outputs for arguments it can be called with, keyword arguments last in the order of their names.
     pub fn call(&self, arguments: &[Array]) -> Result<Vec<Array>> {
-        let all: Vec<Array> = arguments.iter().chain(&self.constants).cloned().collect();
+        let arguments_and_constants: Vec<Array> = arguments.iter().chain(&self.constants).cloned().collect();
         let specs: Vec<ArraySpec> = arguments.iter().map(|array| array.spec().clone()).collect();
         if self.program.arguments[..specs.len()] == specs {
-            return self.program.replay(&all);
+            return self.program.replay(&arguments_and_constants);
         }
-        self.refined(&specs)?.replay(&all)
+        self.refined(&specs)?.replay(&arguments_and_constants)
     }
 }
 
-/// Try pairs of axes that all have one length.
-fn try_pairs(alike: &[Axis], try_axes: &impl Fn(&[Axis]) -> bool) {
-    /// With more axes of one length, pairs are too many to try.
-    const MOST: usize = 6;
-    if alike.len() > MOST {
+/// Try pairs of axes of equal length.
+fn try_pairs(equal_axes: &[Axis], try_axes: &impl Fn(&[Axis]) -> bool) {
+    /// With more axes of equal length, there are too many pairs.
+    const MAX_AXES: usize = 6;
+    if equal_axes.len() > MAX_AXES {
         return;
     }
-    for (i, &first) in alike.iter().enumerate() {
-        for &second in &alike[i + 1..] {
+    for (i, &first) in equal_axes.iter().enumerate() {
+        for &second in &equal_axes[i + 1..] {
             try_axes(&[first, second]);
         }
     }
 }
 
-/// The axes of all arguments for whose lengths `holds`.
+/// The axes of all arguments whose length satisfies `holds`.
 fn axes_of(signature: &Signature, holds: impl Fn(usize) -> bool) -> Vec<Axis> {
     let axes = signature.specs().enumerate().flat_map(|(argument, spec)| {
         spec.shape.iter().enumerate().map(move |(axis, &length)| ((argument, axis), length))
@@ -341,7 +347,7 @@ fn axes_of(signature: &Signature, holds: impl Fn(usize) -> bool) -> Vec<Axis> {
 fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) -> Signature {
     let other = |(argument, spec): (usize, &ArraySpec)| {
         let lengths = spec.shape.iter().enumerate();
-        let shape = lengths.map(|(axis, &own)| length((argument, axis), own)).collect();
+        let shape = lengths.map(|(axis, &old_length)| length((argument, axis), old_length)).collect();
         ArraySpec { shape, dtype: spec.dtype }
     };
     let count = signature.positional.len();
@@ -352,22 +358,22 @@ fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) ->
     }
 }
 
-/// Does a program, or one that an operation of it runs, hold a function with rules of its own?
-fn holds_rules(program: &Program) -> bool {
+/// Whether a program, or a nested one, contains a function with custom rules.
+fn has_custom_rules(program: &Program) -> bool {
     program.steps.iter().any(|step| {
-        if let Op::Checkpoint(held) = &step.op {
-            return holds_rules(&held.program);
+        if let Op::Checkpoint(checkpoint) = &step.op {
+            return has_custom_rules(&checkpoint.program);
         }
-        let is_in_body = |flow: ControlFlow<'_>| flow.bodies().any(|body| holds_rules(&body.program));
+        let is_in_body = |flow: ControlFlow<'_>| flow.bodies().any(|body| has_custom_rules(&body.program));
         matches!(step.op, Op::Custom(_)) || step.op.control_flow().is_some_and(is_in_body)
     })
 }
 
-/// Does it only make sense while the program runs that recorded it, or take more room than it is worth? Functions that
-/// are computed again hold those within them, each level all below.
+/// Whether an operation only makes sense in the process that recorded it, or takes too much space to save: nested checkpoints
+/// each store all levels below.
 fn is_transient(op: &Op) -> bool {
-    if let Op::Checkpoint(held) = op {
-        return held.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_)));
+    if let Op::Checkpoint(checkpoint) = op {
+        return checkpoint.program.steps.iter().any(|step| matches!(step.op, Op::Checkpoint(_)));
     }
     matches!(op, Op::Fused(_) | Op::Custom(_))
 }

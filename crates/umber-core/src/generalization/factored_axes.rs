@@ -1,22 +1,23 @@
-//! Joining: axes that a reshape joined, and that another may tell apart again.
+//! Factored axes: axes that a reshape merged, and that a later reshape may split again.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::Shape;
 
 use super::Change;
 
-/// The axes that an axis was joined from, the lengths they had and have. They may be told apart again.
+/// The axes that were merged into one, as old and new lengths.
 pub(crate) type AxisFactors = SmallVec<[(usize, usize); 2]>;
-/// The parts of each axis.
+/// The factors of each axis.
 pub(crate) type FactoredAxes = Box<[AxisFactors]>;
 
-/// What the axes of a value are if none was joined.
-pub(crate) fn whole(old: &Shape, new: &Shape) -> FactoredAxes {
+/// The factors of axes that were not merged.
+pub(crate) fn unmerged(old: &Shape, new: &Shape) -> FactoredAxes {
     old.iter().zip(new.iter()).map(|(&old, &new)| smallvec![(old, new)]).collect()
 }
 
-/// The shape that a reshape reaches, and what its axes consist of: axes that were kept or joined are so again, joined ones
-/// are told apart again; of those that were split otherwise, `rest` names the one that takes what the others leave.
+/// The result shape of a reshape, and the factors of its axes. Axes that were kept or merged are so again, and merged axes are
+/// split into their factors again. For a group of axes that was split otherwise, `rest` returns the one whose length is
+/// determined by the others.
 pub(crate) fn reshaped(
     change: &Change<'_>,
     mut rest: impl FnMut(std::ops::Range<usize>) -> Option<usize>,
@@ -24,43 +25,43 @@ pub(crate) fn reshaped(
     let (from, to) = (&change.old[0].shape, &change.answered[0].shape);
     let new = &change.new[0].shape;
     if from == new && change.factored[0].is_none() {
-        return Some((to.clone(), whole(to, to)));
+        return Some((to.clone(), unmerged(to, to)));
     }
-    let given_parts = change.parts(0);
+    let input_factors = change.parts(0);
     let mut shape = to.clone();
-    let mut parts = whole(to, to);
+    let mut factors = unmerged(to, to);
     let (mut i, mut j) = (0, 0);
     while i < from.ndim() || j < to.ndim() {
-        // The shortest groups of axes with equally many elements.
+        // The shortest groups of axes with the same number of elements.
         let (first, start) = (i, j);
-        let (mut given, mut taken) = (1, 1);
+        let (mut input_size, mut output_size) = (1, 1);
         if i < from.ndim() {
-            given = from[i];
+            input_size = from[i];
             i += 1;
         }
-        if j < to.ndim() && (given != 1 || i == from.ndim() || to[j] == 1) {
-            taken = to[j];
+        if j < to.ndim() && (input_size != 1 || i == from.ndim() || to[j] == 1) {
+            output_size = to[j];
             j += 1;
         }
-        while given != taken {
-            if given < taken && i < from.ndim() {
-                given *= from[i];
+        while input_size != output_size {
+            if input_size < output_size && i < from.ndim() {
+                input_size *= from[i];
                 i += 1;
             } else if j < to.ndim() {
-                taken *= to[j];
+                output_size *= to[j];
                 j += 1;
             } else {
                 return None;
             }
         }
-        match distribute(given_parts[first..i].concat(), &to[start..j]) {
-            Some(distribute) => {
-                for (axis, own) in (start..j).zip(distribute) {
-                    shape.as_mut_slice()[axis] = lengths(&own).1;
-                    parts[axis] = own;
+        match distribute(input_factors[first..i].concat(), &to[start..j]) {
+            Some(axes) => {
+                for (axis, axis_factors) in (start..j).zip(axes) {
+                    shape.as_mut_slice()[axis] = lengths(&axis_factors).1;
+                    factors[axis] = axis_factors;
                 }
             }
-            None if given_parts[first..i].iter().flatten().all(|(old, new)| old == new) => {}
+            None if input_factors[first..i].iter().flatten().all(|(old, new)| old == new) => {}
             None => {
                 let axis = rest(start..j)?;
                 let size: usize = new[first..i].iter().product();
@@ -70,43 +71,45 @@ pub(crate) fn reshaped(
                     return None;
                 }
                 shape.as_mut_slice()[axis] = size / others;
-                parts[axis] = smallvec![(to[axis], size / others)];
+                factors[axis] = smallvec![(to[axis], size / others)];
             }
         }
     }
     debug_assert_eq!(shape.size(), new.size());
-    Some((shape, parts))
+    Some((shape, factors))
 }
 
-/// Axes of certain lengths made of parts in order, if they can be.
-fn distribute(parts: Vec<(usize, usize)>, lengths: &[usize]) -> Option<Vec<AxisFactors>> {
-    let mut parts = parts.into_iter().filter(|&part| part != (1, 1)).peekable();
+/// Distribute the factors, in order, to axes of certain lengths, if possible.
+fn distribute(factors: Vec<(usize, usize)>, lengths: &[usize]) -> Option<Vec<AxisFactors>> {
+    let mut factors = factors.into_iter().filter(|&factor| factor != (1, 1)).peekable();
     let mut axes = Vec::with_capacity(lengths.len());
     for &length in lengths {
-        let mut own = AxisFactors::new();
-        let mut reached = 1;
-        while reached != length {
-            let part = parts.next()?;
-            reached = part.0.saturating_mul(reached);
-            own.push(part);
+        let mut axis_factors = AxisFactors::new();
+        let mut product = 1;
+        while product != length {
+            let factor = factors.next()?;
+            product = factor.0.saturating_mul(product);
+            axis_factors.push(factor);
         }
-        axes.push(own);
+        axes.push(axis_factors);
     }
-    parts.peek().is_none().then_some(axes)
+    factors.peek().is_none().then_some(axes)
 }
 
-/// The parts of the axes, where they say how long these are; others are whole.
-pub(crate) fn fitting(parts: &[AxisFactors], old: &Shape, new: &Shape) -> FactoredAxes {
-    let mut fitting = whole(old, new);
-    for (i, own) in parts.iter().enumerate().take(fitting.len()) {
-        if lengths(own) == (old[i], new[i]) {
-            fitting[i].clone_from(own);
+/// The factors of the axes whose lengths they match; the other axes have a single factor.
+pub(crate) fn fitting(factors: &[AxisFactors], old: &Shape, new: &Shape) -> FactoredAxes {
+    let mut fitting = unmerged(old, new);
+    for (i, axis_factors) in factors.iter().enumerate().take(fitting.len()) {
+        if lengths(axis_factors) == (old[i], new[i]) {
+            fitting[i].clone_from(axis_factors);
         }
     }
     fitting
 }
 
-/// How long an axis was and is.
-fn lengths(parts: &AxisFactors) -> (usize, usize) {
-    parts.iter().fold((1, 1), |(old, new), part| (old.saturating_mul(part.0), new.saturating_mul(part.1)))
+/// The old and new length of an axis.
+fn lengths(factors: &AxisFactors) -> (usize, usize) {
+    factors
+        .iter()
+        .fold((1, 1), |(old, new), factor| (old.saturating_mul(factor.0), new.saturating_mul(factor.1)))
 }

@@ -1,6 +1,6 @@
-//! Hints: what a second trace told of operations that could be one of several at other lengths.
+//! Hints: facts from a second trace about operations that are ambiguous for other lengths.
 //!
-//! `x[:, 1:]` and `x[:, 1:4]` record the same slice of an axis of length four. A trace at another length shows which it was.
+//! `x[:, 1:]` and `x[:, 1:4]` record the same slice of an axis of length 4. A trace at another length shows which one it was.
 
 use std::mem::discriminant;
 
@@ -9,28 +9,28 @@ use umber_types::Shape;
 /// An argument and an axis of it.
 pub type Axis = (usize, usize);
 
-/// What steps do at other lengths, each with its number.
+/// Hints for steps, with the index of each step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Hints(Vec<(u32, Hint)>);
 
-/// What is known of a step.
+/// A fact about a step.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Hint {
-    /// A reshape: the axes of the result that are as long as the number of elements asks, like `-1`.
+    /// A reshape: the axes of the result whose length follows from the number of elements, like `-1`.
     Rest(Vec<usize>),
-    /// A slice: how each axis is cut.
+    /// A slice: how the bounds on each axis are anchored.
     Cut(Vec<Option<Cut>>),
-    /// A partition: from which end the place in order is counted.
+    /// A partition: the end from which the k-th index is counted.
     Place(Anchor),
-    /// Arrays whose lengths nothing in the step tells: an input by its number or [`OUTPUT`], an axis of it, and the axis of
+    /// Lengths that do not follow from the step: an input index or [`OUTPUT`], an axis of it, and the axis of
     /// an argument that has the same length.
     Lengths(Vec<(u32, u32, Axis)>),
 }
 
-/// The output of a step, beside the numbers of its inputs.
+/// The output of a step, where input indices are expected.
 pub(crate) const OUTPUT: u32 = u32::MAX;
 
-/// Does a place keep its distance from the start of its axis or from the end?
+/// Whether an index keeps its distance from the start or from the end of its axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) enum Anchor {
     Start,
@@ -38,16 +38,16 @@ pub(crate) enum Anchor {
 }
 
 impl Anchor {
-    /// The place in an axis of length `new` that is as `place` in one of length `old`, if there is one.
-    pub(crate) fn moved(self, place: usize, old: usize, new: usize) -> Option<usize> {
+    /// The index on an axis of length `new` that corresponds to `index` on one of length `old`, if it exists.
+    pub(crate) fn moved(self, index: usize, old: usize, new: usize) -> Option<usize> {
         match self {
-            Anchor::Start => Some(place),
-            Anchor::End => (place + new).checked_sub(old),
+            Anchor::Start => Some(index),
+            Anchor::End => (index + new).checked_sub(old),
         }
     }
 }
 
-/// Where the part of an axis begins and ends.
+/// The anchors of a slice's bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Cut {
     pub(crate) first: Anchor,
@@ -61,9 +61,9 @@ const CUTS: [Cut; 4] = [
     Cut { first: Anchor::End, last: Anchor::End },
 ];
 
-/// A part of an axis: its first place, the distance of places, and how many there are.
+/// A slice of an axis: start, step and number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct AxisSlice {
     pub(crate) start: usize,
     pub(crate) step: isize,
     pub(crate) count: usize,
@@ -71,28 +71,30 @@ pub(crate) struct Part {
 
 impl Hints {
     pub(crate) fn of(&self, step: usize) -> impl Iterator<Item = &Hint> {
-        self.0.iter().filter(move |(known, _)| *known as usize == step).map(|(_, hint)| hint)
+        self.0.iter().filter(move |(hint_step, _)| *hint_step as usize == step).map(|(_, hint)| hint)
     }
 
-    /// Add what is not known of a step yet.
+    /// Add a hint, or the facts that a known hint of the same kind lacks.
     pub(crate) fn put(&mut self, step: usize, hint: Hint) {
-        let is_of_kind = |(known, own): &&mut (u32, Hint)| {
-            *known as usize == step && discriminant(own) == discriminant(&hint)
+        let is_same_kind = |(hint_step, known): &&mut (u32, Hint)| {
+            *hint_step as usize == step && discriminant(known) == discriminant(&hint)
         };
-        let known = self.0.iter_mut().find(is_of_kind);
+        let known = self.0.iter_mut().find(is_same_kind);
         match (known.map(|(_, known)| known), hint) {
-            (Some(Hint::Rest(known)), Hint::Rest(more)) => {
-                known.extend(more.into_iter().filter(|axis| !known.contains(axis)).collect::<Vec<_>>());
+            (Some(Hint::Rest(known)), Hint::Rest(new)) => {
+                known.extend(new.into_iter().filter(|axis| !known.contains(axis)).collect::<Vec<_>>());
             }
-            (Some(Hint::Cut(known)), Hint::Cut(more)) => {
-                for (known, more) in known.iter_mut().zip(more) {
-                    *known = known.or(more);
+            (Some(Hint::Cut(known)), Hint::Cut(new)) => {
+                for (known, new) in known.iter_mut().zip(new) {
+                    *known = known.or(new);
                 }
             }
-            (Some(Hint::Lengths(known)), Hint::Lengths(more)) => {
-                for (place, axis, of) in more {
-                    if !known.iter().any(|(own, along, _)| (*own, *along) == (place, axis)) {
-                        known.push((place, axis, of));
+            (Some(Hint::Lengths(known)), Hint::Lengths(new)) => {
+                for (operand, axis, source) in new {
+                    if !known.iter().any(|(known_operand, known_axis, _)| {
+                        (*known_operand, *known_axis) == (operand, axis)
+                    }) {
+                        known.push((operand, axis, source));
                     }
                 }
             }
@@ -101,7 +103,7 @@ impl Hints {
         }
     }
 
-    /// Add what is not known yet.
+    /// Add the hints of another trace.
     pub(crate) fn merge(&mut self, other: Hints) {
         for (step, hint) in other.0 {
             self.put(step as usize, hint);
@@ -110,39 +112,39 @@ impl Hints {
 }
 
 impl Cut {
-    /// The part of an axis of length `new` that is cut like `part` of one of length `old`; none if there is no such part.
-    pub(crate) fn applied(self, part: Part, old: usize, new: usize) -> Option<Part> {
-        let start = self.first.moved(part.start, old, new)?;
-        let count = if part.step == 1 {
-            self.last.moved(part.start + part.count, old, new)?.checked_sub(start)?
+    /// The slice of an axis of length `new` that corresponds to `slice` of one of length `old`, if it exists.
+    pub(crate) fn applied(self, slice: AxisSlice, old: usize, new: usize) -> Option<AxisSlice> {
+        let start = self.first.moved(slice.start, old, new)?;
+        let count = if slice.step == 1 {
+            self.last.moved(slice.start + slice.count, old, new)?.checked_sub(start)?
         } else {
             match self.last {
-                Anchor::Start => part.count,
-                Anchor::End if through(part.start, part.step, old) == part.count => {
-                    through(start, part.step, new)
+                Anchor::Start => slice.count,
+                Anchor::End if count_to_end(slice.start, slice.step, old) == slice.count => {
+                    count_to_end(start, slice.step, new)
                 }
                 Anchor::End => return None,
             }
         };
-        let is_within = count == 0 || last_of(start, part.step, count).is_some_and(|last| last < new);
-        (start <= new && is_within).then_some(Part { start, step: part.step, count })
+        let is_within = count == 0 || last_of(start, slice.step, count).is_some_and(|last| last < new);
+        (start <= new && is_within).then_some(AxisSlice { start, step: slice.step, count })
     }
 
-    /// The only way of cutting that makes `other` (of an axis of length `new`) of `part`.
-    pub(crate) fn between(part: Part, old: usize, other: Part, new: usize) -> Option<Cut> {
-        let mut fitting = CUTS.into_iter().filter(|cut| cut.applied(part, old, new) == Some(other));
-        fitting.next().filter(|_| fitting.next().is_none())
+    /// The anchors with which `slice` corresponds to `other` (of an axis of length `new`), if they are unique.
+    pub(crate) fn between(slice: AxisSlice, old: usize, other: AxisSlice, new: usize) -> Option<Cut> {
+        let mut candidates = CUTS.into_iter().filter(|cut| cut.applied(slice, old, new) == Some(other));
+        candidates.next().filter(|_| candidates.next().is_none())
     }
 }
 
-/// The last place, if it is not before the start of the axis.
+/// The last index, if it is not before the start of the axis.
 fn last_of(start: usize, step: isize, count: usize) -> Option<usize> {
     let distance = step.unsigned_abs().checked_mul(count - 1)?;
     if step < 0 { start.checked_sub(distance) } else { start.checked_add(distance) }
 }
 
-/// How many places there are up to the end of the axis that steps lead to.
-fn through(start: usize, step: isize, length: usize) -> usize {
+/// Number of elements from `start` to the end of the axis in the direction of `step`.
+fn count_to_end(start: usize, step: isize, length: usize) -> usize {
     if start >= length {
         return 0;
     }
@@ -150,7 +152,7 @@ fn through(start: usize, step: isize, length: usize) -> usize {
     distance.div_ceil(step.unsigned_abs())
 }
 
-/// Which axis of `start..end` alone has another length in `other`?
+/// The only axis of `start..end` whose length differs in `other`.
 pub(crate) fn only_change(of: &Shape, other: &Shape, start: usize, end: usize) -> Option<usize> {
     let mut changed = (start..end).filter(|&axis| of[axis] != other[axis]);
     changed.next().filter(|_| changed.next().is_none())

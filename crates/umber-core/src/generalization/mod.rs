@@ -1,8 +1,8 @@
-//! Generalization: the operation that the same function would have recorded at other lengths.
+//! Generalization: the operation that the same function would have recorded for other lengths.
 //!
-//! `compile::adapting` walks a program and tells each primitive in a [`Change`] what its inputs were and are. What cannot be
-//! told from one trace a second one at other lengths shows, and [`Hints`] remember. A wrong answer costs a trace, not a
-//! wrong result, since candidates are believed only after a trace gave the very same program.
+//! `compile::shape_refinement` walks a program and describes to each primitive, in a [`Change`], its old and new inputs. Where
+//! one trace is ambiguous, a second one at other lengths decides, and [`Hints`] store the decision. A wrong result costs a
+//! trace and no more, since candidates are trusted only after a trace has given an identical program.
 
 mod factored_axes;
 mod hints;
@@ -10,7 +10,7 @@ mod slices;
 
 use smallvec::SmallVec;
 
-pub(crate) use self::factored_axes::{AxisFactors, FactoredAxes, fitting, reshaped, whole};
+pub(crate) use self::factored_axes::{AxisFactors, FactoredAxes, fitting, reshaped, unmerged};
 pub(crate) use self::hints::{Anchor, Hint, OUTPUT, only_change};
 pub use self::hints::{Axis, Hints};
 pub(crate) use self::slices::{cut, without_ones};
@@ -18,17 +18,17 @@ use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitives::control_flow::Body;
 
-/// How an operation that could be one of several is decided.
+/// How an ambiguous operation is decided.
 #[derive(Debug)]
 pub(crate) enum Deciding<'a> {
-    /// By what is known of it.
+    /// By known hints.
     Hints(&'a Hints),
-    /// By the same function traced at the new lengths; what is found is added to the hints.
+    /// By a trace of the same function at the new lengths; the decision is added to the hints.
     Trace(&'a Program, &'a mut Hints),
 }
 
 impl Deciding<'_> {
-    /// The same, for a shorter time.
+    /// A reborrow.
     pub(crate) fn lent(&mut self) -> Deciding<'_> {
         match self {
             Deciding::Hints(hints) => Deciding::Hints(hints),
@@ -37,38 +37,38 @@ impl Deciding<'_> {
     }
 }
 
-/// A step at other lengths: its inputs and outputs as they were, and its inputs as they are.
+/// A step for other lengths: its old inputs and outputs, and its new inputs.
 #[derive(Debug)]
 pub struct Change<'a> {
     pub(crate) old: SmallVec<[&'a ArraySpec; 4]>,
     pub(crate) new: SmallVec<[&'a ArraySpec; 4]>,
-    /// What the axes of inputs consist of, where one was joined.
+    /// The factors of the axes of inputs with a merged axis.
     pub(crate) factored: SmallVec<[Option<&'a [AxisFactors]>; 4]>,
     pub(crate) answered: &'a [ArraySpec],
-    /// May the second input have any shape that the operation asks for?
+    /// Whether the second input may take any shape that the operation requires.
     pub(crate) is_update_free: bool,
-    /// The number of the step.
+    /// The index of the step.
     pub(crate) step: usize,
     pub(crate) deciding: Deciding<'a>,
-    /// A function that an operation holds, for arguments of other lengths.
+    /// Refines a nested program of the operation for arguments of other lengths.
     pub(crate) refined: fn(&Program, &[ArraySpec]) -> Option<Body>,
 }
 
 impl<'a> Change<'a> {
-    /// Has no input another length?
+    /// Whether no input changed.
     pub(crate) fn is_none(&self) -> bool {
         self.old == self.new
     }
 
-    /// What the axes of an input consist of.
+    /// The factors of the axes of an input.
     pub(crate) fn parts(&self, input: usize) -> FactoredAxes {
         match self.factored[input] {
-            Some(parts) => parts.into(),
-            None => whole(&self.old[input].shape, &self.new[input].shape),
+            Some(factors) => factors.into(),
+            None => unmerged(&self.old[input].shape, &self.new[input].shape),
         }
     }
 
-    /// What the other trace recorded at this step.
+    /// The operation that the other trace recorded at this step.
     pub(crate) fn other(&self) -> Option<&'a Op> {
         match self.deciding {
             Deciding::Hints(_) => None,
@@ -76,7 +76,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// What is known of the step and `find` looks for.
+    /// The hint for the step that `find` accepts.
     pub(crate) fn hint<T>(&self, find: impl Fn(&Hint) -> Option<T>) -> Option<T> {
         match self.deciding {
             Deciding::Hints(hints) => hints.of(self.step).find_map(find),
@@ -84,7 +84,7 @@ impl<'a> Change<'a> {
         }
     }
 
-    /// Remember what the other trace told of the step.
+    /// Record a hint for the step, if there is another trace.
     pub(crate) fn note(&mut self, hint: Hint) {
         if let Deciding::Trace(_, hints) = &mut self.deciding {
             hints.put(self.step, hint);
@@ -92,7 +92,7 @@ impl<'a> Change<'a> {
     }
 }
 
-/// An operation at other lengths, and what the axes of its outputs consist of, if one was joined.
+/// The operation for other lengths, and the factors of its outputs' axes, if one was merged.
 #[derive(Debug)]
 pub struct Generalized {
     pub(crate) op: Op,
@@ -100,26 +100,25 @@ pub struct Generalized {
 }
 
 impl Generalized {
-    /// An operation that says nothing of lengths, or the right ones now. Joined axes of its inputs are not told apart again
-    /// behind it.
+    /// An operation whose parameters do not depend on lengths, or are already updated. Factors of its inputs' axes are dropped.
     pub(crate) fn of(op: impl Into<Op>) -> Generalized {
         Generalized { op: op.into(), axes: None }
     }
 
-    /// As [`Generalized::of`], where the axes of the outputs are those of an input.
+    /// As [`Generalized::of`], with the factors of an input's axes for the outputs.
     pub(crate) fn along(op: impl Into<Op>, change: &Change<'_>, input: usize) -> Generalized {
         let axes = change.factored.get(input).copied().flatten().map(FactoredAxes::from);
         Generalized { op: op.into(), axes }
     }
 
-    /// As [`Generalized::of`], of an elementwise operation.
+    /// As [`Generalized::of`], for an elementwise operation.
     pub(crate) fn elementwise(op: impl Into<Op>, change: &Change<'_>) -> Generalized {
         Generalized::along(op, change, change.factored.iter().position(Option::is_some).unwrap_or(0))
     }
 }
 
-/// [`Primitive::generalize`](crate::primitive::Primitive::generalize) of an operation whose parameters say nothing of lengths;
-/// with `along 0` the axes of its outputs are those of its first input.
+/// [`Primitive::generalize`](crate::primitive::Primitive::generalize) of an operation whose parameters do not depend on
+/// lengths; with `along 0` the axes of its outputs have the factors of its first input.
 macro_rules! any_lengths {
     () => {
         fn generalize(

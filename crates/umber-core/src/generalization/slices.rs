@@ -1,67 +1,68 @@
-//! Windows: parts and places of an axis, at another length of it.
+//! Slices: a window of an array, for other lengths of its axes.
 
 use umber_types::Shape;
 
-use super::hints::{Anchor, Cut, Hint, Part};
+use super::hints::{Anchor, AxisSlice, Cut, Hint};
 use super::{Change, Deciding};
 use crate::primitives::slice::Window;
 
-/// The part of the first input inside a window, at other lengths; `other` is the window that another trace has there.
+/// The window for other lengths of the first input; `other` is the window in the other trace.
 pub(crate) fn cut(window: &Window, change: &mut Change<'_>, other: Option<&Window>) -> Option<Window> {
     let (old, new) = (&change.old[0].shape, &change.new[0].shape);
-    let part = |window: &Window, axis: usize| Part {
+    let axis_slice = |window: &Window, axis: usize| AxisSlice {
         start: window.starts[axis],
         step: window.steps[axis],
         count: window.lengths[axis],
     };
-    let mut cut = window.clone();
+    let mut new_window = window.clone();
     let mut cuts: Vec<Option<Cut>> = vec![None; old.ndim()];
     for axis in 0..old.ndim() {
-        // What is written into a window says how long it is.
-        let written = change.new.get(1).filter(|_| !change.is_update_free).map(|update| update.shape[axis]);
-        let is_as_before =
-            old[axis] == new[axis] && written.is_none_or(|count| count == window.lengths[axis]);
-        if is_as_before {
+        // The update of a window determines its length.
+        let update_length =
+            change.new.get(1).filter(|_| !change.is_update_free).map(|update| update.shape[axis]);
+        let is_unchanged =
+            old[axis] == new[axis] && update_length.is_none_or(|count| count == window.lengths[axis]);
+        if is_unchanged {
             continue;
         }
-        let own = part(window, axis);
+        let slice = axis_slice(window, axis);
         let known = match (&change.deciding, other) {
             (Deciding::Hints(_), _) => change.hint(|hint| match hint {
                 Hint::Cut(cuts) => cuts.get(axis).copied().flatten(),
                 Hint::Rest(_) | Hint::Place(_) | Hint::Lengths(_) => None,
             }),
             (Deciding::Trace(..), Some(other)) if other.starts.len() == old.ndim() => {
-                Cut::between(own, old[axis], part(other, axis), new[axis])
+                Cut::between(slice, old[axis], axis_slice(other, axis), new[axis])
             }
             (Deciding::Trace(..), _) => None,
         };
-        let way = match known {
+        let anchors = match known {
             Some(cut) => cut,
-            None => all_of(own, old[axis])?,
+            None => full_slice(slice, old[axis])?,
         };
         cuts[axis] = known;
-        let found = way.applied(own, old[axis], new[axis])?;
-        if written.is_some_and(|count| count != found.count) {
+        let new_slice = anchors.applied(slice, old[axis], new[axis])?;
+        if update_length.is_some_and(|count| count != new_slice.count) {
             return None;
         }
-        cut.starts[axis] = found.start;
-        cut.lengths.as_mut_slice()[axis] = found.count;
+        new_window.starts[axis] = new_slice.start;
+        new_window.lengths.as_mut_slice()[axis] = new_slice.count;
     }
     if cuts.iter().any(Option::is_some) {
         change.note(Hint::Cut(cuts));
     }
-    Some(cut)
+    Some(new_window)
 }
 
-/// How all of an axis is cut, in either direction; a part could be cut in several ways.
-fn all_of(part: Part, length: usize) -> Option<Cut> {
-    let forwards = part.step == 1 && part.start == 0;
-    let backwards = part.step == -1 && part.start + 1 == length;
+/// The anchors of a slice of a full axis, in either direction. Those of other slices are ambiguous.
+fn full_slice(slice: AxisSlice, length: usize) -> Option<Cut> {
+    let forwards = slice.step == 1 && slice.start == 0;
+    let backwards = slice.step == -1 && slice.start + 1 == length;
     let first = if backwards { Anchor::End } else { Anchor::Start };
-    (part.count == length && (forwards || backwards)).then_some(Cut { first, last: Anchor::End })
+    (slice.count == length && (forwards || backwards)).then_some(Cut { first, last: Anchor::End })
 }
 
-/// The shape of a part without those axes of length one that `shape` leaves out, and with those that it puts in.
+/// The new shape of a window without the axes of length one that `shape` omits, and with those that it inserts.
 pub(crate) fn without_ones(old: &Shape, new: &Shape, shape: &Shape) -> Option<Shape> {
     if shape == old {
         return Some(new.clone());
@@ -70,9 +71,9 @@ pub(crate) fn without_ones(old: &Shape, new: &Shape, shape: &Shape) -> Option<Sh
     if old.iter().zip(new.iter()).any(|(&old, &new)| old == 1 && new != 1) {
         return None;
     }
-    let mut found = shape.clone();
-    for length in found.as_mut_slice().iter_mut().filter(|length| **length != 1) {
+    let mut result = shape.clone();
+    for length in result.as_mut_slice().iter_mut().filter(|length| **length != 1) {
         *length = *long.next()?.1;
     }
-    Some(found)
+    Some(result)
 }

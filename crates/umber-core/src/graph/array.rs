@@ -18,7 +18,7 @@ use crate::primitives::create::Full;
 use crate::primitives::leaf::Leaf;
 use crate::source_line::current_source_line;
 
-/// One output of a lazy computation. Cloning shares it; it never changes.
+/// One output of a lazy computation. A clone is another handle to it; its value never changes.
 #[derive(Clone)]
 pub struct Array {
     node: Arc<Node>,
@@ -38,7 +38,7 @@ pub struct ArraySpec {
 pub type Specs = SmallVec<[ArraySpec; 1]>;
 
 impl ArraySpec {
-    /// A spec from its parts.
+    /// A spec of a shape and a dtype.
     pub fn new(shape: impl Into<Shape>, dtype: DType) -> ArraySpec {
         ArraySpec { shape: shape.into(), dtype }
     }
@@ -58,7 +58,7 @@ impl Array {
         Array { node, output }
     }
 
-    /// An evaluated array over memory that exists.
+    /// An evaluated array over existing memory.
     pub(crate) fn from_storage(storage: Storage, dtype: DType) -> Result<Array> {
         ensure!(
             storage.fits(dtype),
@@ -70,7 +70,7 @@ impl Array {
         Ok(Array::over(storage, dtype))
     }
 
-    /// An evaluated array over memory that its layout stays in.
+    /// An evaluated array over a buffer that contains its layout.
     #[inline]
     pub(crate) fn over(storage: Storage, dtype: DType) -> Array {
         let Storage { buffer, layout } = storage;
@@ -80,7 +80,7 @@ impl Array {
         })
     }
 
-    /// An evaluated array in memory of its own that nobody has written yet, in row-major order.
+    /// An evaluated array over new memory in row-major order, with unspecified content.
     #[inline]
     pub(crate) fn unwritten(shape: &Shape, dtype: DType) -> Result<Array> {
         let buffer = Buffer::allocate(shape.size().saturating_mul(dtype.size()))?;
@@ -91,18 +91,19 @@ impl Array {
         }))
     }
 
-    /// An evaluated array in this memory, whose shape and layout, those of a scalar so far, `place` writes: alike, and within it.
+    /// An evaluated array over a buffer. `set_layout` receives the shape and layout of a scalar and sets both to the same shape,
+    /// within the buffer.
     #[inline(always)]
     pub(crate) fn placed(
         buffer: Arc<Buffer>,
         dtype: DType,
-        place: impl FnOnce(&mut Shape, &mut Layout),
+        set_layout: impl FnOnce(&mut Shape, &mut Layout),
     ) -> Array {
         let layout = Layout { shape: Shape::scalar(), strides: Strides::new(), offset: 0 };
         let node =
             Node::single(Leaf::Data, (None, None), dtype, RecordContext::untraced(), |_, _, output| {
                 let storage = output.storage.put(Storage { buffer, layout });
-                place(&mut output.spec.shape, &mut storage.layout);
+                set_layout(&mut output.spec.shape, &mut storage.layout);
             });
         let array = Array { node, output: 0 };
         debug_assert!(
@@ -113,7 +114,7 @@ impl Array {
         array
     }
 
-    /// A dense copy that shares nothing, on the same device, of an evaluated array.
+    /// A contiguous copy of an evaluated array, on the same device.
     pub fn copied(&self) -> Result<Array> {
         let Some(storage) = self.storage() else {
             bail!(Value("copy"), "array of shape {} is not evaluated", self.shape());
@@ -121,8 +122,8 @@ impl Array {
         Array::from_storage(transfer::copied(storage, self.dtype())?, self.dtype())
     }
 
-    /// The array as an argument of a function whose operations run later than they are written: of memory that others can
-    /// write, what is there now.
+    /// The array as an argument of a function whose operations run later: a copy of its current value if others can write its
+    /// memory.
     pub(crate) fn snapshot(&self) -> Result<Array> {
         if self.is_externally_mutable() && !self.is_traced() { self.copied() } else { Ok(self.clone()) }
     }
@@ -146,34 +147,34 @@ impl Array {
         Array::from_storage(storage, T::DTYPE)
     }
 
-    /// An array with a copy of elements that lie in row-major order, made by the calling thread.
+    /// An array with a copy of elements stored in row-major order, made by the calling thread.
     ///
     /// # Safety
-    /// The bytes of as many elements as the shape has are readable from `start` on.
+    /// `start` must be valid for reads of `shape.size()` elements of `dtype`.
     pub(crate) unsafe fn from_dense(start: *const u8, shape: &Shape, dtype: DType) -> Result<Array> {
         let array = Array::unwritten(shape, dtype)?;
-        let buffer = &array.storage().expect("it is there").buffer;
-        let own = buffer.host_start().expect("memory of the host");
-        // SAFETY: the caller's promise, for as many bytes as were allocated, which nobody else has seen.
+        let buffer = &array.storage().expect("unwritten arrays are evaluated").buffer;
+        let own = buffer.host_start().expect("new buffers are in host memory");
+        // SAFETY: `start` is valid for reads of the buffer's bytes, and the new buffer has no other reference.
         unsafe { std::ptr::copy_nonoverlapping(start, own.as_ptr(), buffer.bytes()) };
         Ok(array)
     }
 
-    /// A 0-d array; a constant that fusion takes into its kernels.
+    /// A 0-d constant, which fusion embeds in its kernels.
     pub fn scalar(value: impl Into<Scalar>, dtype: DType) -> Array {
         Array::full(Shape::scalar(), value, dtype)
     }
 
-    /// An array with one value everywhere.
+    /// An array filled with one value.
     ///
     /// # Panics
-    /// If memory cannot address as many elements.
+    /// If the number of elements exceeds the address space.
     pub fn full(shape: Shape, value: impl Into<Scalar>, dtype: DType) -> Array {
         assert!(shape.is_addressable(), "[full] memory cannot address as many elements as shape {shape} has");
         Array::filled(&shape, value.into(), dtype)
     }
 
-    /// [`Array::full`], of a shape that others have, too.
+    /// [`Array::full`] that clones the shape.
     #[inline]
     pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Array {
         let op = Full { value: Scalar::Bool(false) };
@@ -187,24 +188,24 @@ impl Array {
         Array { node, output: 0 }
     }
 
-    /// An argument of a function being traced: no data, only a spec; `op` says of which transformation.
+    /// An argument of a function being traced: a spec without data. `op` names the transformation.
     pub(crate) fn placeholder(op: Leaf, spec: ArraySpec, trace_scope: Option<&TraceScope>) -> Array {
         let context = RecordContext { trace_scope: trace_scope.cloned(), ..RecordContext::untraced() };
         let node = Node::build(op, Inputs::new(), Output::one(spec, None), context);
         Array { node, output: 0 }
     }
 
-    /// The same value as a new traced array, from which a transformation follows what is computed.
+    /// The same value as a new array, traced by a transformation.
     ///
-    /// Of memory that others can write it takes what is there now: value and gradient are of the same argument.
+    /// If others can write its memory, the value is copied now, so that value and gradient are of the same argument.
     pub(crate) fn traced_copy(&self, trace_scope: &TraceScope) -> Result<Array> {
-        let now = if self.is_externally_mutable() { self.copied()? } else { self.clone() };
-        let storage = now.storage().cloned();
+        let source = if self.is_externally_mutable() { self.copied()? } else { self.clone() };
+        let storage = source.storage().cloned();
         let trace_scope = TraceScope::outermost([trace_scope].into_iter().chain(self.node.trace_scope()));
         let (op, spec) = (Leaf::Copy, self.spec().clone());
         let node = Node::build(
             op,
-            smallvec![now],
+            smallvec![source],
             Output::one(spec, storage),
             RecordContext { stream: self.node.stream, trace_scope, origin: None },
         );
@@ -252,7 +253,7 @@ impl Array {
         &self.node
     }
 
-    /// Which output of the node.
+    /// The index of this output of the node.
     #[inline]
     pub(crate) fn output(&self) -> usize {
         self.output as usize
@@ -263,66 +264,66 @@ impl Array {
         (0..node.outputs.len()).map(|i| Array { node: Arc::clone(node), output: i as u32 }).collect()
     }
 
-    /// Where the elements are, once evaluated.
+    /// Memory and layout of the elements, once evaluated.
     #[inline]
     pub(crate) fn storage(&self) -> Option<&Storage> {
         self.node.outputs[self.output as usize].storage.get()
     }
 
-    /// The elements for reading, once evaluated, if they are in memory of the host.
+    /// The elements for reading, once evaluated, if they are in host memory.
     #[inline]
     pub(crate) fn view(&self) -> Option<View<'_>> {
         Some(self.storage()?.host()?.view(self.dtype()))
     }
 
-    /// The device whose memory the elements are in, or where the operation runs that computes them.
+    /// The device whose memory holds the elements, or on which the operation that computes them runs.
     pub fn device(&self) -> Device {
         self.storage().map_or(self.node.stream.device, |storage| storage.buffer.device())
     }
 
-    /// Where the elements are that another layout may show without an operation: not of memory that others can write, whose
-    /// values are taken when it is recorded, nor where a transformation sees the operations of a program.
+    /// The storage, if a view of it needs no operation: none for memory that others can write, whose value is read when the
+    /// operation is recorded, and none while a transformation records operations.
     #[inline]
     pub(crate) fn seen(&self) -> Option<&Storage> {
-        let is_shown = tracing::depth() == 0 && !self.is_traced();
-        self.storage().filter(|storage| is_shown && !storage.buffer.is_externally_mutable())
+        let is_untraced = tracing::depth() == 0 && !self.is_traced();
+        self.storage().filter(|storage| is_untraced && !storage.buffer.is_externally_mutable())
     }
 
-    /// Is the value there?
+    /// Whether its value has been computed.
     #[inline]
     pub fn is_evaluated(&self) -> bool {
         self.storage().is_some()
     }
 
-    /// Is the value in memory of the host, so that there is nothing to wait for?
+    /// Whether its value is in host memory, so that reading does not wait.
     #[inline]
     pub fn is_on_host(&self) -> bool {
         self.storage().is_some_and(|storage| storage.buffer.is_on_host())
     }
 
-    /// Is it followed by a transformation that goes on?
+    /// Whether an active transformation traces it.
     #[inline]
     pub(crate) fn is_traced(&self) -> bool {
         self.node.is_traced()
     }
 
-    /// Can its memory be written from outside?
+    /// Whether code outside the framework can write its memory.
     #[inline]
     pub(crate) fn is_externally_mutable(&self) -> bool {
         self.storage().is_some_and(|storage| storage.buffer.is_externally_mutable())
     }
 
-    /// Is it the same output of the same node?
+    /// Whether both are the same output of the same node.
     pub fn is_same(&self, other: &Array) -> bool {
         Arc::ptr_eq(&self.node, &other.node) && self.output == other.output
     }
 
-    /// A number that is the same for two handles exactly when [`Array::is_same`].
+    /// Identity: equal for two handles if and only if [`Array::is_same`].
     pub fn id(&self) -> (usize, u32) {
         (Arc::as_ptr(&self.node) as usize, self.output)
     }
 
-    /// The constant this array is full of, if it was recorded as one and has no memory yet that could be written.
+    /// The constant this array is filled with, if it was recorded as one and has no memory yet.
     pub(crate) fn constant(&self) -> Option<Scalar> {
         let Op::Full(full) = &self.node.op else { return None };
         (!self.is_evaluated()).then_some(full.value)
@@ -333,7 +334,7 @@ impl Array {
         Arc::into_inner(self.node)
     }
 
-    /// Memory that nothing else holds, ready to hold other elements: the buffer of an array given up.
+    /// The storage, if this was the last handle to the node: memory to reuse for other elements.
     pub(crate) fn into_unique_storage(self) -> Option<Storage> {
         let output = self.output();
         self.into_last_node()?.into_storage(output)

@@ -14,7 +14,7 @@ fn unwrap(result: Result<Array>) -> Array {
 
 /// A number or `bool` becomes a 0-d array; nested Rust arrays, vectors and slices of them become axes.
 ///
-/// The dtype is that of the Rust type: `f64` unless a literal says `0.0f32`. Panics only where memory is exhausted.
+/// The dtype is that of the Rust type: `f64` unless a literal says `0.0f32`. Panics only if memory is exhausted.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -32,7 +32,7 @@ impl<E: IntoElements> From<E> for Array {
         let array = unwrap(Array::from_slice(&values, shape));
         let dtype = <E::Value as Value>::Element::DTYPE;
         match array.storage().and_then(|storage| storage.host()?.dense_bytes(dtype)) {
-            // A constant, which fusion takes into its kernels.
+            // A scalar constant, which fusion embeds in its kernels.
             Some(bytes) if array.ndim() == 0 => Array::scalar(Scalar::from_bytes(dtype, bytes), dtype),
             _ => array,
         }
@@ -46,7 +46,7 @@ impl From<&Array> for Array {
     }
 }
 
-/// The values in one axis.
+/// A 1-D array of the values.
 ///
 /// ```
 /// # use umber_core as umber;

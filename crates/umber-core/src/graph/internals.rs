@@ -1,4 +1,4 @@
-//! What the other crates of the framework see of an array, and programs that use it do not.
+//! Access to an array's memory and graph for the framework's other crates; user programs do not see it.
 
 use std::sync::Arc;
 
@@ -11,18 +11,18 @@ use crate::op::Op;
 
 /// The memory and the graph behind an [`Array`].
 ///
-/// A trait, so that a crate sees them only where it imports this.
+/// A trait, so that these methods are visible only where it is imported.
 pub trait ArrayInternals: Sized {
-    /// An evaluated array over memory that exists.
+    /// An evaluated array over existing memory.
     ///
     /// # Errors
-    /// If the layout reaches outside of the buffer.
+    /// If the layout exceeds the buffer.
     fn from_storage(storage: Storage, dtype: DType) -> Result<Self>;
 
-    /// An array with a copy of elements that lie in row-major order, made by the calling thread.
+    /// An array with a copy of elements stored in row-major order, made by the calling thread.
     ///
     /// # Safety
-    /// The bytes of as many elements as the shape has are readable from `start` on.
+    /// `start` must be valid for reads of `shape.size()` elements of `dtype`.
     ///
     /// # Errors
     /// If there is no memory for the copy.
@@ -40,8 +40,8 @@ pub trait ArrayInternals: Sized {
     /// If the operation does not take these inputs.
     fn record_one(op: impl Into<Op>, inputs: &[&Self]) -> Result<Self>;
 
-    /// The array as an argument of a function whose operations run later than they are written: of memory that others
-    /// can write, a copy of what it holds now.
+    /// The array as an argument of a function whose operations run later: a copy of its current value if others can write its
+    /// memory.
     ///
     /// # Errors
     /// If there is no memory for the copy.
@@ -56,13 +56,13 @@ pub trait ArrayInternals: Sized {
     /// The node this is an output of.
     fn node(&self) -> &Arc<Node>;
 
-    /// Can its memory be written from outside?
+    /// Whether code outside the framework can write its memory.
     fn is_externally_mutable(&self) -> bool;
 
-    /// Is it followed by a transformation that goes on?
+    /// Whether an active transformation traces it.
     fn is_traced(&self) -> bool;
 
-    /// The constant this array is full of, if it was recorded as one and has no memory yet that could be written.
+    /// The constant this array is filled with, if it was recorded as one and has no memory yet.
     fn constant(&self) -> Option<Scalar>;
 }
 
@@ -72,7 +72,7 @@ impl ArrayInternals for Array {
     }
 
     unsafe fn from_dense(start: *const u8, shape: &Shape, dtype: DType) -> Result<Array> {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller keeps the contract of this function, which is that of `Array::from_dense`.
         unsafe { Array::from_dense(start, shape, dtype) }
     }
 

@@ -1,4 +1,4 @@
-//! What an array is: a handle to one output of a node in a graph of recorded operations.
+//! Arrays and the graph: an array is a handle to one output of a node, a recorded operation.
 
 mod array;
 mod conversions;

@@ -1,7 +1,7 @@
 //! A node: a recorded operation with its inputs and outputs.
 //!
-//! A node is evaluated when its outputs have storage. It then lets go of its inputs, unless a transformation that
-//! is being traced may still walk through it. Dropping is iterative beyond a few nodes: a chain of a million must not recurse.
+//! A node is evaluated when its outputs have storage. It then drops its inputs, unless an active transformation may still
+//! walk through it. Dropping is iterative beyond a few nodes: a chain of a million must not recurse.
 
 use std::cell::Cell;
 use std::fmt;
@@ -23,25 +23,25 @@ use crate::source_line::current_source_line;
 /// The inputs of a node.
 pub type Inputs = SmallVec<[Array; 2]>;
 
-/// The inputs of a node that has no more. Each by itself, since lists of them are memory on their way into memory.
+/// The inputs of a node that has at most two. A pair, not a list, so that the inputs are moved into the node one by one.
 pub(crate) type InputPair = (Option<Array>, Option<Array>);
 
-/// One output: what it is, and where once it is evaluated.
+/// One output: its spec and, once evaluated, its storage.
 pub(crate) struct Output {
     pub(crate) spec: ArraySpec,
     pub(crate) storage: StorageCell,
 }
 
-/// Where the elements of an output are.
+/// The storage of an output.
 pub(crate) enum StorageCell {
-    /// Known when the node was made, which takes no turns at a lock.
+    /// Known when the node was created; reading it needs no synchronisation.
     Ready(Storage),
-    /// Told when the node is evaluated.
+    /// Set when the node is evaluated.
     Pending(OnceLock<Storage>),
 }
 
 impl StorageCell {
-    /// Where, once it is known.
+    /// The storage, once it is known.
     #[inline]
     pub(crate) fn get(&self) -> Option<&Storage> {
         match self {
@@ -50,21 +50,21 @@ impl StorageCell {
         }
     }
 
-    /// Tell where, unless it is known.
+    /// Set the storage, unless it is known.
     #[inline]
-    pub(crate) fn set(&self, found: Storage) {
-        if let StorageCell::Pending(storage) = self {
-            let _ = storage.set(found);
+    pub(crate) fn set(&self, storage: Storage) {
+        if let StorageCell::Pending(cell) = self {
+            let _ = cell.set(storage);
         }
     }
 
-    /// Put the elements there, as those of a new node.
+    /// Set the storage of a new node's output.
     #[inline(always)]
     pub(crate) fn put(&mut self, storage: Storage) -> &mut Storage {
         *self = StorageCell::Ready(storage);
         match self {
             StorageCell::Ready(storage) => storage,
-            StorageCell::Pending(_) => unreachable!("it was put there"),
+            StorageCell::Pending(_) => unreachable!("it was set above"),
         }
     }
 
@@ -80,7 +80,7 @@ impl StorageCell {
 pub(crate) type Outputs = SmallVec<[Output; 1]>;
 
 impl Output {
-    /// One output, where it is there already.
+    /// One output, evaluated if it has storage.
     #[inline]
     pub(crate) fn one(spec: ArraySpec, storage: Option<Storage>) -> Outputs {
         SmallVec::from_buf([Output {
@@ -101,16 +101,16 @@ impl Output {
     }
 }
 
-/// Who evaluates a node.
+/// Whether some thread is going to evaluate a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Claim {
-    /// Nobody.
+    /// No thread.
     Free,
-    /// Some thread has it in its plan.
+    /// A thread has it in its plan.
     Taken,
 }
 
-/// Beside the generation of a claim: the node's inputs are on their way through its kernel.
+/// Flag next to the generation in a claim: the node's inputs have been passed to its kernel.
 const RUNNING: u8 = 1 << 7;
 
 /// A recorded operation.
@@ -119,23 +119,23 @@ pub struct Node {
     inputs: Mutex<Inputs>,
     pub(crate) outputs: Outputs,
     pub(crate) stream: Stream,
-    /// Recorded from an array that was followed.
+    /// Recorded from a traced array.
     pub(crate) traced: bool,
     trace_scope: Option<TraceScope>,
-    /// The generation of the process whose thread has it, 0 for nobody.
+    /// Fork generation of the process whose thread claimed the node, 0 if unclaimed.
     claim: AtomicU8,
     /// Scratch of the planner, valid for one plan.
     pub(crate) mark: AtomicU64,
     origin: Option<Arc<str>>,
 }
 
-/// Who follows what is recorded from these inputs.
+/// The trace scope of a node recorded from these inputs.
 #[inline]
 pub(crate) fn trace_scope_of<'a>(inputs: impl IntoIterator<Item = &'a Array>) -> Option<TraceScope> {
     TraceScope::outermost(inputs.into_iter().filter_map(|input| input.node().trace_scope()))
 }
 
-/// Where, for whom and on which line a node was recorded.
+/// Stream, trace scope and source line of a new node.
 pub(crate) struct RecordContext {
     pub(crate) stream: Stream,
     pub(crate) trace_scope: Option<TraceScope>,
@@ -143,7 +143,7 @@ pub(crate) struct RecordContext {
 }
 
 impl RecordContext {
-    /// On this thread's default stream, for nobody who would hear of it.
+    /// On this thread's default stream, outside of any trace.
     #[inline(always)]
     pub(crate) fn untraced() -> RecordContext {
         RecordContext { stream: device::current_stream(), trace_scope: None, origin: None }
@@ -165,30 +165,31 @@ impl Node {
         op: impl Into<Op>,
         inputs: Inputs,
         outputs: Outputs,
-        recorded: RecordContext,
+        context: RecordContext,
     ) -> Arc<Node> {
-        let mut node = Node::blank(op, recorded);
-        // SAFETY: nobody else has the node yet.
+        let mut node = Node::blank(op, context);
+        // SAFETY: the node was just created, so `node` is the only reference.
         let own = unsafe { Node::fresh(&mut node) };
         *own.inputs.get_mut().unwrap_or_else(PoisonError::into_inner) = inputs;
         own.outputs = outputs;
         node
     }
 
-    /// A node with one output of this dtype; `fill` is given the operation, the inputs and the output, which is
-    /// a scalar to be computed so far. All is written where it stays: what is written in small pieces and then copied as a whole
-    /// would be waited for.
+    /// A node with one output of this dtype. `fill` receives the operation, the inputs and the output, a pending scalar.
+    ///
+    /// All fields are written in their final location: copying the struct with wide loads right after narrow stores would cause
+    /// store-to-load forwarding stalls.
     #[inline(always)]
     pub(crate) fn single(
         op: impl Into<Op>,
         inputs: InputPair,
         dtype: DType,
-        recorded: RecordContext,
+        context: RecordContext,
         fill: impl FnOnce(&mut Op, &[Array], &mut Output),
     ) -> Arc<Node> {
-        let mut node = Node::blank(op, recorded);
-        // SAFETY: nobody else has the node yet. Lists without elements have room for as many in themselves, which are written
-        // before they are counted.
+        let mut node = Node::blank(op, context);
+        // SAFETY: the node was just created, so `node` is the only reference. The empty lists have inline capacity for two inputs
+        // and one output, which are written before the lengths are set.
         unsafe {
             let Node { op, inputs: own_inputs, outputs, .. } = Node::fresh(&mut node);
             let own_inputs = own_inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
@@ -205,21 +206,22 @@ impl Node {
             (&raw mut (*output).spec.dtype).write(dtype);
             (&raw mut (*output).storage).write(StorageCell::Pending(OnceLock::new()));
             outputs.set_len(1);
-            // The room is the list's own, so that its address is asked for anew once the list was changed.
+            // `set_len` borrows the list, which invalidates the earlier pointer into it.
             let output = &mut *outputs.as_mut_ptr();
-            // Whoever gives an output another part has to write it above.
+            // Fails to compile when a field is added to an output: it has to be written above.
             let Output { spec: ArraySpec { shape: _, dtype: _ }, storage: _ } = output;
             fill(op, own_inputs, output);
         }
         node
     }
 
-    /// A node that has neither inputs nor outputs yet.
+    /// A node without inputs and outputs.
     #[inline(always)]
     fn blank(op: impl Into<Op>, RecordContext { stream, trace_scope, origin }: RecordContext) -> Arc<Node> {
-        // Memory first: a node that is there before it would be copied into it.
+        // Allocate first: a node built on the stack would be copied to the heap.
         let memory = Arc::into_raw(Arc::new(MaybeUninit::<Node>::uninit())).cast_mut().cast::<Node>();
-        // SAFETY: memory for a node that nobody else has, from an `Arc` that it goes back to once it is written.
+        // SAFETY: uninitialised memory for one node, from an `Arc` that no other thread has; it becomes an `Arc` again once
+        // written.
         unsafe {
             memory.write(Node {
                 op: op.into(),
@@ -236,13 +238,13 @@ impl Node {
         }
     }
 
-    /// A node for writing, without making sure that nobody else has it.
+    /// A new node for writing, without the check that it is unshared.
     ///
     /// # Safety
-    /// Nobody else has it.
+    /// `node` must be the only reference.
     #[inline(always)]
     unsafe fn fresh(node: &mut Arc<Node>) -> &mut Node {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller has the only reference.
         unsafe { &mut *Arc::as_ptr(node).cast_mut() }
     }
 
@@ -256,27 +258,27 @@ impl Node {
         self.stream
     }
 
-    /// Who followed what it was recorded from.
+    /// The trace scope of the inputs it was recorded from.
     pub(crate) fn trace_scope(&self) -> Option<&TraceScope> {
         self.trace_scope.as_ref()
     }
 
-    /// Is it followed by a transformation that goes on? Then it keeps its inputs.
+    /// Whether an active transformation traces it. Then it keeps its inputs.
     pub(crate) fn is_traced(&self) -> bool {
         self.trace_scope.as_ref().is_some_and(TraceScope::is_active)
     }
 
-    /// The user's line that recorded it, where origins are kept.
+    /// The user's source line that recorded it, if source lines are recorded.
     pub fn origin(&self) -> Option<&Arc<str>> {
         self.origin.as_ref()
     }
 
-    /// Do the outputs have storage?
+    /// Whether all outputs have storage.
     pub fn is_evaluated(&self) -> bool {
         self.outputs.iter().all(|output| output.storage.get().is_some())
     }
 
-    /// The inputs, none once the node has let go of them.
+    /// The inputs; none once the node has dropped them.
     pub fn inputs(&self) -> Inputs {
         self.lock_inputs().clone()
     }
@@ -291,11 +293,11 @@ impl Node {
     }
 
     pub(crate) fn claim(&self) -> Claim {
-        // What a thread claimed that a fork left behind is free.
+        // A claim of a thread that did not survive a fork is void.
         if self.claim.load(Ordering::Acquire) & !RUNNING == generation() { Claim::Taken } else { Claim::Free }
     }
 
-    /// Did a thread that a fork left behind take the inputs along?
+    /// Whether the inputs were taken by a thread that did not survive a fork.
     pub(crate) fn is_cut_off(&self) -> bool {
         let claim = self.claim.load(Ordering::Acquire);
         claim & RUNNING != 0 && claim & !RUNNING != generation()
@@ -309,40 +311,40 @@ impl Node {
         self.claim.store(value, Ordering::Release);
     }
 
-    /// Take the storage of output `i` out of a node that nobody else holds.
+    /// Take the storage of output `i` out of a node without other references.
     pub(crate) fn into_storage(mut self, i: usize) -> Option<Storage> {
-        let place = &mut self.outputs[i].storage;
-        std::mem::replace(place, StorageCell::Pending(OnceLock::new())).into_storage()
+        let cell = &mut self.outputs[i].storage;
+        std::mem::replace(cell, StorageCell::Pending(OnceLock::new())).into_storage()
     }
 }
 
-/// Does letting go of these inputs end with them: do others hold them, or have they no inputs? An input that is there twice is
-/// held twice by whoever has these.
+/// Whether dropping these inputs frees no further nodes: others hold them, or they have no inputs themselves. An input that
+/// occurs twice has two references from here.
 #[inline]
 fn end_here(inputs: &[Array]) -> bool {
-    let most_own = match inputs {
+    let own_references = match inputs {
         [a, b] if !Arc::ptr_eq(a.node(), b.node()) => 1,
         _ => inputs.len(),
     };
-    let ends = |node: &Arc<Node>| {
-        Arc::strong_count(node) > most_own || matches!(node.op, Op::Full(_) | Op::Leaf(Leaf::Data))
+    let is_shallow_drop = |node: &Arc<Node>| {
+        Arc::strong_count(node) > own_references || matches!(node.op, Op::Full(_) | Op::Leaf(Leaf::Data))
     };
-    inputs.iter().all(|input| ends(input.node()))
+    inputs.iter().all(|input| is_shallow_drop(input.node()))
 }
 
 thread_local! {
-    /// How many nodes are being let go of on this thread, one for the sake of the other.
+    /// Nesting depth of node drops on this thread.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// So many nodes let go of each other by themselves.
+/// Drops nest up to this depth; deeper ones are iterative.
 const MAX_DROP_DEPTH: usize = 16;
 
 impl Drop for Node {
     fn drop(&mut self) {
         let inputs = self.inputs.get_mut().unwrap_or_else(PoisonError::into_inner);
         if end_here(inputs) {
-            // If the others let go just now, an input comes here itself.
+            // If other threads drop their references meanwhile, the input's own drop handles its inputs.
             return;
         }
         let depth = DEPTH.get();
@@ -353,11 +355,11 @@ impl Drop for Node {
             return;
         }
         let inputs = std::mem::take(inputs);
-        let mut dying: SmallVec<[Array; 8]> = inputs.into_iter().collect();
-        while let Some(array) = dying.pop() {
+        let mut to_drop: SmallVec<[Array; 8]> = inputs.into_iter().collect();
+        while let Some(array) = to_drop.pop() {
             if let Some(mut node) = array.into_last_node() {
                 let inputs = std::mem::take(node.inputs.get_mut().unwrap_or_else(PoisonError::into_inner));
-                dying.extend(inputs);
+                to_drop.extend(inputs);
             }
         }
     }

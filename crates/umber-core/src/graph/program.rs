@@ -1,7 +1,7 @@
-//! Program: a function as data. Steps that make outputs from arguments, to be recorded on any arguments.
+//! Program: a function as data. A list of steps that compute outputs from arguments and can be recorded on any arguments.
 //!
-//! What a function captured besides its arguments becomes arguments too, so that a program holds no arrays: it can be
-//! compared, hashed and stored, and derivatives reach what was captured. Printed, it is a line a step.
+//! Captured arrays become arguments too, so that a program holds no arrays: it can be compared, hashed and stored, and
+//! derivatives reach what was captured. It is printed with a line for each step.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -17,17 +17,17 @@ use crate::primitive::Primitive;
 use crate::primitives::control_flow;
 use crate::source_line::with_source_line;
 
-/// Where a step finds an input, or a program an output.
+/// The source of a step's input or of a program's output.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Operand {
     /// An argument, or an output of an earlier step: arguments come first.
     Slot(u32),
-    /// A constant; recorded anew each time, so that holding it does not make it be stored.
+    /// A constant, recorded again at each replay, so that a program keeps no memory alive for it.
     Constant(Box<(ArraySpec, Scalar)>),
 }
 
 impl Operand {
-    /// What it is, given what the slots are.
+    /// Its spec, given the specs of the slots.
     pub fn spec<'a>(&'a self, slots: &'a [ArraySpec]) -> &'a ArraySpec {
         match self {
             Operand::Slot(slot) => &slots[*slot as usize],
@@ -35,7 +35,7 @@ impl Operand {
         }
     }
 
-    /// As [`Operand::spec`], where the slots may not be those it was written for.
+    /// As [`Operand::spec`], for slots that may be fewer than the operand was written for.
     fn checked_spec<'a>(&'a self, slots: &'a [ArraySpec]) -> Result<&'a ArraySpec> {
         match self {
             Operand::Slot(slot) if *slot as usize >= slots.len() => {
@@ -45,7 +45,7 @@ impl Operand {
         }
     }
 
-    /// The array it stands for, given those in the slots.
+    /// The array it refers to, given the arrays in the slots.
     pub(crate) fn of(&self, slots: &[Array]) -> Array {
         match self {
             Operand::Slot(slot) => slots[*slot as usize].clone(),
@@ -54,7 +54,7 @@ impl Operand {
     }
 }
 
-/// The array that is the same everywhere.
+/// An array filled with the constant.
 pub(crate) fn constant_of((spec, value): &(ArraySpec, Scalar)) -> Array {
     Array::full(spec.shape.clone(), *value, spec.dtype)
 }
@@ -64,19 +64,19 @@ pub(crate) fn constant_of((spec, value): &(ArraySpec, Scalar)) -> Array {
 pub struct Step {
     /// The operation.
     pub op: Op,
-    /// Where it runs; files do not keep it.
+    /// The stream it runs on; not saved in files.
     #[serde(skip, default = "default_stream")]
     pub stream: Stream,
-    /// What it reads.
+    /// Its inputs.
     pub inputs: SmallVec<[Operand; 3]>,
-    /// How many outputs it has.
+    /// The number of outputs.
     pub outputs: u32,
-    /// Which line of the user's program it stands for.
+    /// The line of the user's program that recorded it.
     #[serde(skip)]
     pub origin: SourceLine,
 }
 
-/// A line of the user's program, where lines are kept. It is no part of what a program computes.
+/// A line of the user's program, if source lines are recorded. It does not take part in comparisons and hashes.
 #[derive(Clone, Debug, Default)]
 pub struct SourceLine(pub Option<Arc<str>>);
 
@@ -95,7 +95,7 @@ fn default_stream() -> Stream {
 }
 
 impl Step {
-    /// What its outputs are, given what the slots before it are.
+    /// Specs of its outputs, given the specs of the slots before it.
     pub(crate) fn infer(&self, slots: &[ArraySpec]) -> Result<Specs> {
         let inputs: SmallVec<[&ArraySpec; 4]> =
             self.inputs.iter().map(|operand| operand.spec(slots)).collect();
@@ -103,40 +103,41 @@ impl Step {
     }
 }
 
-/// Steps that make outputs from arguments.
+/// A function as a list of steps.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Program {
-    /// What the arguments are: first those of the function, then what it captured.
+    /// Specs of the arguments: first those of the function, then those it captured.
     pub arguments: Vec<ArraySpec>,
-    /// What to record, inputs before users.
+    /// The operations, inputs before users.
     pub steps: Vec<Step>,
-    /// What the function returns.
+    /// The values that the function returns.
     pub outputs: Vec<Operand>,
 }
 
 impl Program {
-    /// The function that made `outputs` of `placeholders`, and the arrays it captured: the program's last arguments.
+    /// The function that computed `outputs` from `placeholders`, and the arrays it captured: the program's last arguments.
     ///
-    /// The placeholders are those of one trace; what does not depend on them is captured, constants excepted.
+    /// The placeholders are those of one trace. Arrays that do not depend on them are captured, except for constants.
     pub fn close(placeholders: &[Array], outputs: &[Array]) -> (Program, Vec<Array>) {
         let tape = Tape::traced(placeholders, outputs);
-        let given = placeholders.len();
+        let argument_count = placeholders.len();
         let mut captured: Vec<Array> = Vec::new();
-        let mut places: IdMap<(usize, u32), u32> = IdMap::default();
+        let mut captured_slots: IdMap<(usize, u32), u32> = IdMap::default();
         for array in tape.nodes.iter().flat_map(|node| node.inputs()).chain(outputs.iter().cloned()) {
             if tape.slot(&array).is_none() && array.constant().is_none() {
-                places.entry(array.id()).or_insert_with(|| {
+                captured_slots.entry(array.id()).or_insert_with(|| {
                     captured.push(array);
-                    (given + captured.len() - 1) as u32
+                    (argument_count + captured.len() - 1) as u32
                 });
             }
         }
         // The tape numbers placeholders first and then its nodes' outputs in order.
-        let slot = |on_tape: usize| (on_tape + if on_tape < given { 0 } else { captured.len() }) as u32;
+        let slot =
+            |on_tape: usize| (on_tape + if on_tape < argument_count { 0 } else { captured.len() }) as u32;
         let operand = |array: &Array| match (tape.slot(array), array.constant()) {
             (Some(on_tape), _) => Operand::Slot(slot(on_tape)),
             (None, Some(value)) => Operand::Constant(Box::new((array.spec().clone(), value))),
-            (None, None) => Operand::Slot(places[&array.id()]),
+            (None, None) => Operand::Slot(captured_slots[&array.id()]),
         };
         let steps = tape.nodes.iter().map(|node| Step {
             op: node.op().clone(),
@@ -172,7 +173,7 @@ impl Program {
         Ok(self.outputs.iter().map(|operand| operand.of(&slots)).collect())
     }
 
-    /// What the outputs of each step are.
+    /// Specs of the outputs of each step.
     pub fn specs(&self) -> Result<Vec<Specs>> {
         let mut slots: Vec<ArraySpec> = Vec::with_capacity(self.slots());
         slots.extend_from_slice(&self.arguments);
@@ -186,20 +187,20 @@ impl Program {
             .collect()
     }
 
-    /// What every slot holds: an error where a step reads what is not there, `check` refuses it with its inputs, or its
-    /// operation does. For programs that somebody else wrote.
+    /// Specs of all slots. An error if a step reads a slot before it is written, if `check` refuses its inputs, or if its
+    /// operation does. For programs from untrusted sources.
     pub fn checked_slots(&self, check: impl Fn(&Op, &[&ArraySpec]) -> Result<()>) -> Result<Vec<ArraySpec>> {
         let mut specs: Vec<ArraySpec> = self.arguments.clone();
         for step in &self.steps {
-            let known = {
+            let inferred = {
                 let inputs = step.inputs.iter().map(|input| input.checked_spec(&specs));
                 let inputs: SmallVec<[&ArraySpec; 4]> = inputs.collect::<Result<_>>()?;
                 check(&step.op, &inputs)?;
                 step.op.infer(&inputs)?
             };
-            let (name, given, count) = (step.op.name(), step.outputs as usize, known.len());
-            ensure!(given == count, Value("program"), "{name} has {given} outputs, expected {count}");
-            specs.extend(known);
+            let (name, recorded, count) = (step.op.name(), step.outputs as usize, inferred.len());
+            ensure!(recorded == count, Value("program"), "{name} has {recorded} outputs, expected {count}");
+            specs.extend(inferred);
         }
         for output in &self.outputs {
             output.checked_spec(&specs)?;
@@ -207,7 +208,7 @@ impl Program {
         Ok(specs)
     }
 
-    /// Which outputs depend on the arguments for which `from` holds?
+    /// Which outputs depend on an argument for which `from` is true.
     pub(crate) fn reached(&self, from: &[bool]) -> Vec<bool> {
         let mut slots = Vec::with_capacity(self.slots());
         slots.extend_from_slice(from);
@@ -222,21 +223,23 @@ impl Program {
         self.outputs.iter().map(|operand| holds(operand, &slots)).collect()
     }
 
-    /// The same function of more arguments: argument `i` is now the one at `places[i]`.
-    pub(crate) fn among(mut self, arguments: Vec<ArraySpec>, places: &[usize]) -> Program {
-        let given = self.arguments.len();
-        let moved = |operand: &mut Operand| match operand {
-            Operand::Slot(slot) if (*slot as usize) < given => *slot = places[*slot as usize] as u32,
-            Operand::Slot(slot) => *slot = (*slot as usize - given + arguments.len()) as u32,
+    /// The same function with more arguments: argument `i` becomes argument `indices[i]`.
+    pub(crate) fn among(mut self, arguments: Vec<ArraySpec>, indices: &[usize]) -> Program {
+        let argument_count = self.arguments.len();
+        let renumber = |operand: &mut Operand| match operand {
+            Operand::Slot(slot) if (*slot as usize) < argument_count => {
+                *slot = indices[*slot as usize] as u32;
+            }
+            Operand::Slot(slot) => *slot = (*slot as usize - argument_count + arguments.len()) as u32,
             Operand::Constant(_) => {}
         };
-        self.steps.iter_mut().flat_map(|step| &mut step.inputs).for_each(moved);
-        self.outputs.iter_mut().for_each(moved);
+        self.steps.iter_mut().flat_map(|step| &mut step.inputs).for_each(renumber);
+        self.outputs.iter_mut().for_each(renumber);
         self.arguments = arguments;
         self
     }
 
-    /// Arguments and outputs of all steps.
+    /// Number of arguments and outputs of all steps.
     pub fn slots(&self) -> usize {
         self.arguments.len() + self.steps.iter().map(|step| step.outputs as usize).sum::<usize>()
     }
@@ -258,7 +261,7 @@ impl fmt::Display for Operand {
     }
 }
 
-/// `%3 = multiply %1 %2 : float32[4,5]`, and in front and behind what goes in and comes out.
+/// One line a step, such as `%3 = multiply %1 %2 : float32[4,5]`, after the arguments and before the returned values.
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (slot, spec) in self.arguments.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Storage: a shared buffer seen through a layout. A view is the same buffer under another layout.
 //!
-//! A layout may reach outside of its buffer until somebody looks through it: everything public that makes a [`View`], a
-//! slice or an [`crate::Array`] of a storage checks the bounds for the dtype it is asked for.
+//! A layout may exceed the bounds of its buffer until it is read: every public function that makes a [`View`], a slice or
+//! a [`crate::Array`] of a storage first checks the bounds for the requested dtype.
 
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use umber_types::{DType, Layout, Result, Scalar, Shape};
 
 use crate::memory::Buffer;
 
-/// Where the elements of an evaluated array are.
+/// The memory and layout of an evaluated array.
 #[derive(Clone, Debug)]
 pub struct Storage {
     /// The memory.
     pub(crate) buffer: Arc<Buffer>,
-    /// Which elements of it, in what order.
+    /// Offset, shape and strides of the elements in the buffer.
     pub(crate) layout: Layout,
 }
 
@@ -32,13 +32,13 @@ impl Storage {
         &self.buffer
     }
 
-    /// Which elements of the memory, in what order.
+    /// Offset, shape and strides of the elements in the memory.
     #[inline]
     pub fn layout(&self) -> &Layout {
         &self.layout
     }
 
-    /// Dense storage on the host for an array of this shape: zeros, or what the memory held before.
+    /// Contiguous storage on the host for an array of this shape, with unspecified content.
     #[inline]
     pub fn allocate(shape: &Shape, dtype: DType) -> Result<Storage> {
         let bytes = shape.size().saturating_mul(dtype.size());
@@ -50,7 +50,7 @@ impl Storage {
         let mut storage = Storage::allocate(&Shape::scalar(), dtype)?;
         let bytes = value.to_bytes(dtype);
         let mut view = storage.view_mut(dtype).expect("fresh storage is unique");
-        // SAFETY: the buffer has room for one element of this dtype.
+        // SAFETY: the buffer was allocated for one element of this dtype.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), view.start(), dtype.size()) };
         let _ = &mut view;
         storage.layout = Layout::splat(shape.clone());
@@ -63,19 +63,20 @@ impl Storage {
         Storage { buffer: Arc::clone(&self.buffer), layout }
     }
 
-    /// The storage as the host reads it, if it is memory of the host.
+    /// The storage for reading on the host, if its memory is host memory.
     #[inline]
     pub fn host(&self) -> Option<HostStorage<'_>> {
         Some(HostStorage { storage: self, start: self.buffer.host_start()? })
     }
 
-    /// [`Storage::host`] of storage that is known to be the host's.
+    /// [`Storage::host`] of storage that is known to be in host memory.
     #[inline]
     pub(crate) fn on_host(&self) -> HostStorage<'_> {
-        self.host().expect("the CPU is given storage of the host")
+        self.host().expect("inputs of the CPU are in host memory")
     }
 
-    /// Do the elements lie densely in memory that holds little else? A part of more keeps all of it from being freed.
+    /// Whether the elements are contiguous and the buffer holds little else. A small view would keep its whole buffer from being
+    /// freed.
     pub(crate) fn is_dense_alone(&self, dtype: DType) -> bool {
         const LITTLE: usize = 16 << 10;
         let own = self.layout.size() * dtype.size();
@@ -85,7 +86,7 @@ impl Storage {
     /// The elements for writing, if nothing else holds the buffer and it is memory of the host.
     ///
     /// # Panics
-    /// If the layout reaches outside of the buffer, or an element twice.
+    /// If the layout exceeds the buffer, or maps two indices to one element.
     pub fn view_mut(&mut self, dtype: DType) -> Option<ViewMut<'_>> {
         self.check(dtype);
         assert!(
@@ -93,12 +94,12 @@ impl Storage {
             "a layout for writing reaches an element twice"
         );
         let buffer = Arc::get_mut(&mut self.buffer)?;
-        // SAFETY: the layout stays inside of the buffer, and `get_mut` proves that nobody else holds that.
+        // SAFETY: `check` keeps the layout inside the buffer, and `get_mut` proves that this is the only reference to it.
         Some(unsafe { ViewMut::new(buffer.host_start()?.as_ptr(), dtype, &self.layout) })
     }
 
-    /// The elements for reading and for writing at once, if nothing else holds the buffer: for kernels that read
-    /// an element no later than they write it.
+    /// The same elements for reading and for writing, if nothing else holds the buffer: for kernels that read each element before
+    /// they write it.
     pub(crate) fn view_in_place(&mut self, dtype: DType) -> Option<(View<'_>, ViewMut<'_>)> {
         self.check(dtype);
         let start = Arc::get_mut(&mut self.buffer)?.host_start()?.as_ptr();
@@ -111,7 +112,7 @@ impl Storage {
         assert!(self.fits(dtype), "a layout reaches outside of its buffer");
     }
 
-    /// Does the layout stay inside the buffer?
+    /// Whether the layout stays inside the buffer.
     #[inline]
     pub fn fits(&self, dtype: DType) -> bool {
         self.layout.extent().is_none_or(|(low, high)| {
@@ -120,7 +121,7 @@ impl Storage {
         })
     }
 
-    /// Could a result of `shape` and `size` bytes an element be written over this one?
+    /// Whether a result of `shape` with elements of `size` bytes can overwrite this storage.
     pub fn is_donatable(&self, shape: &Shape, size: usize) -> bool {
         self.buffer.is_recyclable()
             && self.layout.offset == 0
@@ -131,7 +132,7 @@ impl Storage {
     }
 }
 
-/// Storage in memory of the host, for reading: what the CPU's kernels and exports are given.
+/// Storage in host memory, for reading: the input of CPU kernels and exports.
 #[derive(Clone, Copy, Debug)]
 pub struct HostStorage<'a> {
     storage: &'a Storage,
@@ -148,16 +149,16 @@ impl<'a> HostStorage<'a> {
     /// The elements.
     ///
     /// # Panics
-    /// If the layout reaches outside of the buffer.
+    /// If the layout exceeds the buffer.
     #[inline]
     pub fn view(self, dtype: DType) -> View<'a> {
         self.storage.check(dtype);
-        // SAFETY: the layout stays inside of the buffer, which lives as long as the storage; nobody writes while it is
+        // SAFETY: `check` keeps the layout inside the buffer, which lives as long as the storage; no thread writes while it is
         // shared (see `memory::Buffer`).
         unsafe { View::new(self.start.as_ptr(), dtype, &self.storage.layout) }
     }
 
-    /// The bytes of all elements in row-major order, if they lie so.
+    /// The bytes of all elements in row-major order, if the layout is contiguous.
     pub fn dense_bytes(self, dtype: DType) -> Option<&'a [u8]> {
         if !self.storage.layout.is_contiguous() {
             return None;
@@ -166,11 +167,11 @@ impl<'a> HostStorage<'a> {
         if bytes == 0 {
             return Some(&[]);
         }
-        // SAFETY: a dense layout reaches this many bytes from its start, inside the buffer (see `view`).
+        // SAFETY: a contiguous layout covers this many bytes from its start, inside the buffer (`view` checks it).
         Some(unsafe { std::slice::from_raw_parts(self.view(dtype).start(), bytes) })
     }
 
-    /// A dense copy of the elements.
+    /// A contiguous copy of the elements.
     pub(crate) fn to_dense(self, dtype: DType) -> Result<Storage> {
         let mut copy = Storage::allocate(&self.storage.layout.shape, dtype)?;
         let view = copy.view_mut(dtype).expect("fresh storage is unique");

@@ -1,4 +1,4 @@
-//! Tape: the part of a graph that lies between some arrays and others that were computed from them.
+//! Tape: the part of a graph between some source arrays and outputs computed from them.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use super::{Array, Node};
 /// The nodes through which outputs depend on sources, and a numbering of their outputs ("slots").
 #[derive(Debug)]
 pub(crate) struct Tape {
-    /// Inputs before users; the sources' own nodes are not among them.
+    /// Inputs before users, without the nodes of the sources.
     pub(crate) nodes: Vec<Arc<Node>>,
     /// The slot of a node's first output, for `nodes` and the sources.
     first: IdMap<usize, u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Tape {
 }
 
 impl Tape {
-    /// The tape between `sources` and `outputs`; nodes for which `is_outside` holds cannot depend on a source.
+    /// The tape between `sources` and `outputs`. Nodes for which `is_outside` is true cannot depend on a source.
     pub(crate) fn between(
         sources: &[Array],
         outputs: &[Array],
@@ -24,7 +24,7 @@ impl Tape {
     ) -> Tape {
         let mut tape = Tape { nodes: Vec::new(), first: IdMap::default(), slots: 0 };
         for source in sources {
-            tape.number(source.node());
+            tape.assign_slots(source.node());
         }
         let order = topological_until(outputs, |node| tape.holds(node) || is_outside(node));
         tape.first.reserve(order.len());
@@ -34,7 +34,7 @@ impl Tape {
             }
             let depends = node.lock_inputs().iter().any(|input| tape.holds(input.node()));
             if depends {
-                tape.number(&node);
+                tape.assign_slots(&node);
                 tape.nodes.push(node);
             }
         }
@@ -46,7 +46,7 @@ impl Tape {
         Tape::between(sources, outputs, |node| !node.traced)
     }
 
-    fn number(&mut self, node: &Arc<Node>) {
+    fn assign_slots(&mut self, node: &Arc<Node>) {
         let next = self.slots;
         let first = *self.first.entry(node_id(node)).or_insert(next as u32);
         if first as usize == next {
@@ -58,12 +58,12 @@ impl Tape {
         self.first.contains_key(&node_id(node))
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub(crate) fn slots(&self) -> usize {
         self.slots
     }
 
-    /// The slot of an array, if it depends on a source or is one.
+    /// The slot of an array, if it is a source or depends on one.
     pub(crate) fn slot(&self, array: &Array) -> Option<usize> {
         self.first.get(&node_id(array.node())).map(|&first| first as usize + array.output())
     }

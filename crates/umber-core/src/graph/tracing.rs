@@ -1,4 +1,4 @@
-//! Is a function being followed? Nodes recorded from its arguments then keep their inputs, on whatever thread.
+//! Tracing state of each thread. Nodes recorded from the arguments of a traced function keep their inputs, on every thread.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -15,29 +15,29 @@ thread_local! {
     static RESIDUALS: Cell<Residuals> = const { Cell::new(Residuals::Recomputed) };
 }
 
-/// How many transformations are being traced on this thread.
+/// Number of transformations being traced on this thread.
 pub fn depth() -> usize {
     DEPTH.get()
 }
 
-/// Who follows what is computed from certain arrays, as those arrays know it.
+/// The trace that records what is computed from certain arrays, as those arrays refer to it.
 #[derive(Clone, Debug)]
 pub struct TraceScope(Arc<State>);
 
 #[derive(Debug)]
 struct State {
-    /// Earlier ones end later: functions return in the opposite order of their calls.
+    /// Creation order. Traces are nested, so an earlier one ends later.
     order: u64,
     is_active: AtomicBool,
 }
 
 impl TraceScope {
-    /// Has the trace not ended yet?
+    /// Whether the trace has not ended yet.
     pub(crate) fn is_active(&self) -> bool {
         self.0.is_active.load(Ordering::Acquire)
     }
 
-    /// Of those that go on, the one that will do so longest.
+    /// The active scope that ends last.
     pub(crate) fn outermost<'a>(scopes: impl Iterator<Item = &'a TraceScope>) -> Option<TraceScope> {
         scopes
             .filter(|trace_scope| trace_scope.is_active())
@@ -53,27 +53,27 @@ pub struct LengthRead {
     pub array: Array,
     /// The axis.
     pub axis: usize,
-    /// What was asked.
+    /// The property that was read.
     pub reading: Reading,
 }
 
-/// What a function asked of a length.
+/// The property of a length that a function read.
 #[derive(Clone, Debug)]
 pub enum Reading {
     /// The length itself.
     Length,
-    /// Whether it is one.
+    /// Whether it is 1.
     IsOne,
-    /// Whether it is that of an axis of another array; it was.
+    /// Whether it equals the length of an axis of another array; it did.
     Equals(Array, usize),
 }
 
-/// Is a trace meant for the lengths of its arguments alone, or for others too?
+/// Whether a trace is valid only for the lengths of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// For these: what follows from lengths may be recorded as numbers.
+    /// Only for these lengths: values derived from lengths may be recorded as constants.
     Fixed,
-    /// For others too: numbers that follow from lengths are recorded as operations.
+    /// For other lengths too: values derived from lengths are recorded as operations.
     Free,
 }
 
@@ -82,19 +82,19 @@ pub enum Lengths {
 struct Reader {
     lengths: Lengths,
     reads: Vec<LengthRead>,
-    /// Lengths already in the list, so that a loop that reads one does not grow it.
+    /// Lengths already in the list, so that reads in a loop do not grow it.
     known: HashSet<((usize, u32), usize)>,
 }
 
-/// Lengths read on this thread are kept for a trace until this is ended or dropped.
+/// Records the lengths read on this thread until dropped.
 #[derive(Debug)]
 pub struct ReadingLengths {
-    /// Keeps the guard on its thread.
+    /// Makes the guard `!Send`.
     not_send: PhantomData<*const ()>,
 }
 
-/// Keep the lengths that are read from now on.
-#[must_use = "reads are kept until the guard is dropped"]
+/// Start recording reads of lengths.
+#[must_use = "reads are recorded until the guard is dropped"]
 pub fn read_lengths(lengths: Lengths) -> ReadingLengths {
     READERS.with_borrow_mut(|readers| {
         let outer = readers.last().map_or(Lengths::Fixed, |reader| reader.lengths);
@@ -105,7 +105,7 @@ pub fn read_lengths(lengths: Lengths) -> ReadingLengths {
 }
 
 impl ReadingLengths {
-    /// The lengths read so far, which are no longer kept.
+    /// Take the reads recorded so far.
     #[must_use]
     pub fn take(&self) -> Vec<LengthRead> {
         READERS.with_borrow_mut(|readers| {
@@ -118,23 +118,24 @@ impl ReadingLengths {
 
 impl Drop for ReadingLengths {
     fn drop(&mut self) {
-        // Dropped outside the borrow: an array may have much to drop.
+        // Dropped outside the borrow: dropping arrays may run arbitrary destructors.
         let ended = READERS.with_borrow_mut(Vec::pop);
         drop(ended);
     }
 }
 
-/// Does a trace keep the lengths that are read?
+/// Whether a trace records reads of lengths.
 pub(crate) fn is_reading() -> bool {
     READERS.with_borrow(|readers| !readers.is_empty())
 }
 
-/// Is the innermost trace meant for other lengths too?
+/// Whether the innermost trace is for other lengths too.
 pub fn are_lengths_free() -> bool {
     READERS.with_borrow(|readers| readers.last().is_some_and(|reader| reader.lengths == Lengths::Free))
 }
 
-/// A length of a traced array was read: what the function does next may depend on it in ways that its graph does not show.
+/// Record that a length of a traced array was read: later operations of the function may depend on it without an edge in
+/// its graph.
 pub fn note(read: LengthRead) {
     if !read.array.is_traced() {
         return;
@@ -148,19 +149,19 @@ pub fn note(read: LengthRead) {
     });
 }
 
-/// [`note`] that the length of an axis was read.
+/// Record that the length of an axis was read.
 pub fn note_length_read(array: &Array, axis: usize) {
     if array.is_traced() {
         note(LengthRead { array: array.clone(), axis, reading: Reading::Length });
     }
 }
 
-/// [`note_length_read`] of all axes.
+/// Record that the lengths of all axes were read.
 pub fn note_shape_read(array: &Array) {
     (0..array.ndim()).for_each(|axis| note_length_read(array, axis));
 }
 
-/// [`note`] that it was asked which axes have the length one.
+/// Record that each axis was compared with length 1.
 pub(crate) fn note_ones_read(array: &Array) {
     if array.is_traced() {
         let is_one = |axis| LengthRead { array: array.clone(), axis, reading: Reading::IsOne };
@@ -172,12 +173,12 @@ pub(crate) fn note_ones_read(array: &Array) {
 #[derive(Debug)]
 pub struct Tracing {
     trace_scope: TraceScope,
-    /// Keeps the guard on its thread.
+    /// Makes the guard `!Send`.
     not_send: PhantomData<*const ()>,
 }
 
 impl Tracing {
-    /// What arrays to be followed are given.
+    /// The scope to attach to traced arrays.
     pub(crate) fn trace_scope(&self) -> &TraceScope {
         &self.trace_scope
     }
@@ -199,71 +200,71 @@ impl Drop for Tracing {
     }
 }
 
-/// Do loops recorded from traced arrays store what their backward pass will read?
+/// Whether loops recorded from traced arrays save residuals for their backward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Residuals {
-    /// Yes: a derivative is about to be taken backwards.
+    /// Saved: a reverse-mode derivative is about to be taken.
     Kept,
-    /// No: should one be, the loop runs once more.
+    /// Not saved: a reverse-mode derivative runs the loop again.
     Recomputed,
 }
 
-/// What is done about residuals on this thread, until dropped on the same thread.
+/// A setting of [`Residuals`] on this thread, until dropped on the same thread.
 #[derive(Debug)]
 pub struct WithResiduals {
-    before: Residuals,
-    /// Keeps the guard on its thread.
+    previous: Residuals,
+    /// Makes the guard `!Send`.
     not_send: PhantomData<*const ()>,
 }
 
-/// Choose what loops do about residuals.
+/// Set whether loops save residuals.
 #[must_use = "the choice ends when the guard is dropped"]
 pub fn with_residuals(residuals: Residuals) -> WithResiduals {
-    WithResiduals { before: RESIDUALS.replace(residuals), not_send: PhantomData }
+    WithResiduals { previous: RESIDUALS.replace(residuals), not_send: PhantomData }
 }
 
-/// What loops recorded now do about residuals.
+/// Whether loops recorded now save residuals.
 pub fn residuals() -> Residuals {
     RESIDUALS.get()
 }
 
 impl Drop for WithResiduals {
     fn drop(&mut self) {
-        RESIDUALS.set(self.before);
+        RESIDUALS.set(self.previous);
     }
 }
 
-/// Where a function is being followed that runs many times: on one lane of a batch, or in one iteration of a loop.
+/// The batch element or iteration for which a function is traced that runs many times: under vmap or in a loop.
 #[derive(Clone, Debug)]
 pub struct BatchIndex {
-    /// Which lane or iteration: a placeholder that differs from one to the next.
+    /// Index of the batch element or iteration: a placeholder with a different value in each.
     pub index: Array,
-    /// How many lanes there are; iterations are not counted beforehand.
+    /// The batch size; `None` for iterations, whose number is not known beforehand.
     pub count: Option<usize>,
 }
 
-/// This thread follows a function on a lane, until dropped on the same thread.
+/// Marks this thread as tracing a function of a batch element, until dropped on the same thread.
 #[derive(Debug)]
 pub struct BatchIndexGuard {
-    /// Keeps the guard on its thread.
+    /// Makes the guard `!Send`.
     not_send: PhantomData<*const ()>,
 }
 
-/// Begin to follow a function on a lane.
+/// Begin to trace a function of a batch element.
 #[must_use = "the lane ends when the guard is dropped"]
 pub fn push_batch_index(batch_index: BatchIndex) -> BatchIndexGuard {
     BATCH_INDICES.with_borrow_mut(|batch_indices| batch_indices.push(batch_index));
     BatchIndexGuard { not_send: PhantomData }
 }
 
-/// The lanes this thread is on, the outermost first.
+/// The batch indices of this thread, the outermost first.
 pub fn batch_indices() -> Vec<BatchIndex> {
     BATCH_INDICES.with_borrow(Clone::clone)
 }
 
 impl Drop for BatchIndexGuard {
     fn drop(&mut self) {
-        // Dropped outside the borrow: an array may have much to let go of.
+        // Dropped outside the borrow: dropping arrays may run arbitrary destructors.
         let ended = BATCH_INDICES.with_borrow_mut(Vec::pop);
         drop(ended);
     }

@@ -1,4 +1,4 @@
-//! Walks over graphs, all iterative.
+//! Iterative graph traversals.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::{Array, Node};
 
-/// Hashes addresses: spreads the bits that differ.
+/// A hasher of addresses, which differ in few bits.
 #[derive(Default)]
 pub struct AddressHasher(u64);
 
@@ -44,7 +44,7 @@ impl Hasher for AddressHasher {
 /// A map keyed by arrays' or nodes' identities.
 pub type IdMap<K, V> = HashMap<K, V, BuildHasherDefault<AddressHasher>>;
 
-/// Nodes that are there is room for without growing: most graphs that are walked have no more.
+/// Initial capacity of the visited set: most graphs have at most 28 nodes.
 const INITIAL_CAPACITY: usize = 28;
 
 /// The identity of a node.
@@ -52,20 +52,20 @@ pub fn node_id(node: &Arc<Node>) -> usize {
     Arc::as_ptr(node) as usize
 }
 
-/// Every node that `outputs` depend on, inputs before users. Evaluated nodes that let go of their inputs are leaves.
+/// Every node that `outputs` depend on, inputs before users. Evaluated nodes that have dropped their inputs are leaves.
 pub fn topological(outputs: &[Array]) -> Vec<Arc<Node>> {
     topological_until(outputs, |_| false)
 }
 
-/// As [`topological`], not looking behind nodes for which `stop` holds (they are in the answer).
+/// As [`topological`], but does not traverse the inputs of nodes for which `stop` is true; these nodes are in the result.
 ///
-/// A node that another thread evaluates meanwhile lets go of its inputs, as it may do at any time after: some that nobody
-/// needs for it any more may then be in the answer, which is in order all the same.
+/// Another thread may evaluate a node during the traversal, which drops its inputs. The result may then contain nodes that are
+/// no longer needed, still in topological order.
 pub fn topological_until(outputs: &[Array], stop: impl Fn(&Arc<Node>) -> bool) -> Vec<Arc<Node>> {
     let mut order = Vec::new();
     let mut seen: IdMap<usize, ()> =
         IdMap::with_capacity_and_hasher(INITIAL_CAPACITY, BuildHasherDefault::default());
-    // Each with how many of its inputs were looked at.
+    // Each node with the number of its inputs visited so far.
     let mut stack: Vec<(Arc<Node>, usize)> = Vec::new();
     let enter = |node: &Arc<Node>, stack: &mut Vec<_>, seen: &mut IdMap<usize, ()>| {
         if let Entry::Vacant(entry) = seen.entry(node_id(node)) {
@@ -88,14 +88,14 @@ pub fn topological_until(outputs: &[Array], stop: impl Fn(&Arc<Node>) -> bool) -
     order
 }
 
-/// Which of `nodes` (inputs before users) depend on one of `sources`?
+/// The nodes of `nodes` (inputs before users) that depend on one of `sources`.
 pub fn reachable(nodes: &[Arc<Node>], sources: &[Array]) -> IdMap<usize, ()> {
-    let mut found: IdMap<usize, ()> = IdMap::default();
-    found.extend(sources.iter().map(|source| (node_id(source.node()), ())));
+    let mut reached: IdMap<usize, ()> = IdMap::default();
+    reached.extend(sources.iter().map(|source| (node_id(source.node()), ())));
     for node in nodes {
-        if node.lock_inputs().iter().any(|input| found.contains_key(&node_id(input.node()))) {
-            found.insert(node_id(node), ());
+        if node.lock_inputs().iter().any(|input| reached.contains_key(&node_id(input.node()))) {
+            reached.insert(node_id(node), ());
         }
     }
-    found
+    reached
 }

@@ -1,8 +1,8 @@
 //! A buffer: memory of the host or of another device, with an owner.
 //!
-//! Whoever holds an `Arc<Buffer>` keeps the memory alive. Umber writes into a buffer only while it is filling one
-//! that nobody has seen yet, or when it alone holds an allocated one without leases. Memory of another device has no address on
-//! the host, and may still be waiting for the work that fills it: see [`DeviceMemory`].
+//! An `Arc<Buffer>` keeps the memory alive. Umber writes into a buffer only while it fills a new one, or when it has the only
+//! reference to an allocated one without leases. Memory of another device has no address on the host, and the work that fills it
+//! may still be running: see [`DeviceMemory`].
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -18,35 +18,35 @@ use super::device::{DeviceMemory, Event, Owned};
 use super::policy::ViewPolicy;
 use super::replicas::Replicas;
 
-/// May the memory be written through the arrays that see it?
+/// Whether the memory may be written through exports of arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Access {
-    /// No: its producer said so. Exports of it are read-only.
+    /// Declared read-only by its producer. Exports are read-only.
     ReadOnly,
-    /// Its producer could not say. Exports of it are read-only.
+    /// Not declared by its producer. Exports are read-only.
     Undeclared,
     /// Exports may be writable.
     Writable,
 }
 
-/// Can the memory change without umber knowing?
+/// Whether code outside of umber may write foreign memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExternalWrites {
-    /// Nobody writes while umber sees it.
+    /// The memory does not change while umber uses it.
     Fixed,
     /// Its producer may write at any time.
     Possible,
 }
 
-/// What keeps somebody else's memory alive.
+/// An object that keeps foreign memory alive.
 type KeepAlive = Box<dyn Any + Send + Sync>;
 
 enum Owner {
-    /// From the allocator; goes back to it.
+    /// Allocated by the host's allocator, and returned to it.
     Allocated(Option<Block>),
-    /// Somebody else's memory, kept alive (and released) by what the box holds.
+    /// Memory of another library, kept alive and released by the box.
     Foreign { stability: ExternalWrites, keep_alive: Option<KeepAlive> },
-    /// A device's, which takes it back.
+    /// Memory of a device, released by its backend.
     Device(Owned),
 }
 
@@ -59,34 +59,35 @@ pub struct Buffer {
     access: Access,
     /// Copies of it on other devices.
     replicas: OnceLock<Box<Replicas>>,
-    /// Is it such a copy? Then it keeps none of its own, so that copies of copies hold no chain of memory.
+    /// Whether it is such a copy. A copy has no replicas of its own, so that copies of copies keep no chain of memory alive.
     is_replica: AtomicBool,
-    /// Exports that are out, of each [`Kind`].
+    /// Number of live leases of each [`Kind`].
     leases: [AtomicUsize; 4],
 }
 
-// SAFETY: memory is read from any thread; writes are exclusive by the rule in the module's head.
+// SAFETY: any thread may read the memory; the rule of the module's documentation makes writes exclusive.
 unsafe impl Send for Buffer {}
-// SAFETY: as above.
+// SAFETY: as for `Send`.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
-    /// Allocate `bytes` bytes, which are zero or hold what they held before. The buffer is written where it stays rather than moved there.
+    /// Allocate `bytes` bytes with unspecified content. The struct is written in its final location, not moved there.
     #[inline]
     pub fn allocate(bytes: usize) -> Result<Arc<Buffer>> {
         let block = allocator::allocate(bytes)?;
         let memory = Arc::into_raw(Arc::<Buffer>::new_uninit()).cast_mut().cast::<Buffer>();
-        // SAFETY: memory for a buffer that nobody else has, from an `Arc` that it goes back to once it is written.
+        // SAFETY: uninitialised memory for one buffer, from an `Arc` that no other thread has; it becomes an `Arc` again once
+        // written.
         unsafe {
             memory.write(Buffer::new(block.start(), bytes, Owner::Allocated(Some(block)), Access::Writable));
             Ok(Arc::from_raw(memory))
         }
     }
 
-    /// Share memory that `keep_alive` keeps alive: dropped exactly once, from whichever thread drops the last array.
+    /// Share memory that `keep_alive` keeps alive. It is dropped exactly once, by the thread that drops the last reference.
     ///
     /// # Safety
-    /// `start..start + bytes` stays readable while `keep_alive` lives.
+    /// `start..start + bytes` must be readable while `keep_alive` lives.
     pub unsafe fn foreign(
         start: NonNull<u8>,
         bytes: usize,
@@ -124,7 +125,7 @@ impl Buffer {
         self.owned().map_or(Device::CPU, |owned| owned.memory().device())
     }
 
-    /// Is it memory of the host?
+    /// Whether it is host memory.
     #[inline]
     pub fn is_on_host(&self) -> bool {
         self.owned().is_none()
@@ -138,44 +139,45 @@ impl Buffer {
         }
     }
 
-    /// What the backend of another device gave for the memory.
+    /// The memory as allocated by the backend of another device.
     pub fn device_memory(&self) -> Option<&dyn DeviceMemory> {
         self.owned().map(Owned::memory)
     }
 
-    /// The work of a device that fills the memory: it can be read after that. `None` for memory of the host.
+    /// The device work that fills the memory, after which it can be read. `None` for host memory.
     pub fn written(&self) -> Option<Event> {
         self.owned()?.written()
     }
 
-    /// Does no other stream work on the memory?
+    /// Whether no other stream uses the memory.
     #[inline]
     pub(crate) fn is_used_only_on(&self, stream: Stream) -> bool {
         self.owned().is_none_or(|owned| owned.uses().iter().all(|event| event.stream == stream))
     }
 
-    /// Work that reads the memory was started.
-    pub(crate) fn note_read(&self, event: Event) {
+    /// Record that work that reads the memory has started.
+    pub(crate) fn record_read(&self, event: Event) {
         if let Some(owned) = self.owned() {
-            owned.note(event, false);
+            owned.record(event, false);
         }
     }
 
-    /// Work that fills the memory was started.
-    pub(crate) fn note_write(&self, event: Event) {
+    /// Record that work that fills the memory has started.
+    pub(crate) fn record_write(&self, event: Event) {
         if let Some(owned) = self.owned() {
-            owned.note(event, true);
+            owned.record(event, true);
         }
     }
 
-    /// Copies of it on other devices, if it may keep any: it is sure not to change.
+    /// Its copies on other devices, if it can have any, that is, if it cannot change.
     pub(crate) fn replicas(&self) -> Option<&Replicas> {
-        let changes = matches!(self.owner, Owner::Foreign { stability: ExternalWrites::Possible, .. });
-        let keeps = !changes && self.writers() == 0 && !self.is_replica.load(Ordering::Acquire);
-        keeps.then(|| &**self.replicas.get_or_init(Box::default))
+        let is_mutable = matches!(self.owner, Owner::Foreign { stability: ExternalWrites::Possible, .. });
+        let can_have_replicas =
+            !is_mutable && self.writers() == 0 && !self.is_replica.load(Ordering::Acquire);
+        can_have_replicas.then(|| &**self.replicas.get_or_init(Box::default))
     }
 
-    /// It is a copy that another buffer keeps.
+    /// Mark it as a replica of another buffer.
     pub(super) fn mark_replica(&self) {
         self.is_replica.store(true, Ordering::Release);
     }
@@ -186,26 +188,26 @@ impl Buffer {
         self.bytes
     }
 
-    /// May exports of this memory be writable?
+    /// Whether exports of this memory may be writable.
     #[inline]
     pub fn access(&self) -> Access {
         self.access
     }
 
-    /// Was it allocated by umber, on any device?
+    /// Whether umber allocated it, on any device.
     #[inline]
     pub fn is_owned(&self) -> bool {
         !matches!(self.owner, Owner::Foreign { .. })
     }
 
-    /// Did it come from the host's allocator?
+    /// Whether the host's allocator allocated it.
     #[inline]
     pub(crate) fn is_host_owned(&self) -> bool {
         matches!(self.owner, Owner::Allocated(_))
     }
 
-    /// Can somebody outside write into it now who is not trusted to wait? Operations that read it run when they are
-    /// recorded.
+    /// Whether code outside of umber may write the memory without synchronising with it. Operations that read it then run when
+    /// they are recorded.
     #[inline]
     pub fn is_externally_mutable(&self) -> bool {
         let is_written = match self.owner {
@@ -216,12 +218,12 @@ impl Buffer {
         is_written && ViewPolicy::current() != ViewPolicy::Writable
     }
 
-    /// May umber overwrite it once it holds the only reference?
+    /// Whether umber may overwrite it when it has the only reference.
     pub fn is_recyclable(&self) -> bool {
         self.is_owned() && self.leases() == 0 && self.replicas.get().is_none()
     }
 
-    /// Number of exports that are out.
+    /// Number of live exports.
     #[inline]
     pub fn leases(&self) -> usize {
         self.leases.iter().map(|count| count.load(Ordering::Acquire)).sum()
@@ -232,13 +234,13 @@ impl Buffer {
         self.leases[kind as usize].load(Ordering::Acquire)
     }
 
-    /// Number of exports that are out and may write.
+    /// Number of live exports that may write.
     #[inline]
     pub fn writers(&self) -> usize {
         self.leases_of(Kind::Writer) + self.leases_of(Kind::Sole)
     }
 
-    /// Does somebody outside count on what the memory holds to stay?
+    /// Whether an export relies on the memory not changing.
     #[inline]
     pub fn has_readers(&self) -> bool {
         self.leases_of(Kind::Reader) + self.leases_of(Kind::Sole) > 0
@@ -270,77 +272,77 @@ impl Drop for Buffer {
 }
 
 thread_local! {
-    /// While this thread lets go of somebody's memory: what else is to be let go of then.
-    static LEFT: RefCell<Option<Vec<KeepAlive>>> = const { RefCell::new(None) };
+    /// Foreign memory still to be released, while this thread is releasing some.
+    static TO_RELEASE: RefCell<Option<Vec<KeepAlive>>> = const { RefCell::new(None) };
 }
 
-/// Let go of somebody else's memory, which may be an export of an array over somebody else's memory, and so on: one after the
-/// other, since chains of a million must not recurse.
+/// Release foreign memory. It may be an export of an array over foreign memory, and so on. Such chains are released iteratively,
+/// since they may be a million long.
 fn release_owner(keep_alive: KeepAlive) {
     let mut keep_alive = Some(keep_alive);
-    let is_inner = LEFT.try_with(|left| match (&mut *left.borrow_mut(), &mut keep_alive) {
-        (Some(left), keep_alive) => {
-            left.extend(keep_alive.take());
+    let is_inner = TO_RELEASE.try_with(|to_release| match (&mut *to_release.borrow_mut(), &mut keep_alive) {
+        (Some(to_release), keep_alive) => {
+            to_release.extend(keep_alive.take());
             true
         }
-        (left, _) => {
-            *left = Some(Vec::new());
+        (to_release, _) => {
+            *to_release = Some(Vec::new());
             false
         }
     });
     if is_inner != Ok(false) {
-        // Of a thread that ends, without ado.
+        // Queued for the outer call, or dropped directly if the thread is exiting.
         return;
     }
     let _until_done = ReleaseGuard;
-    while let Some(one) = keep_alive {
-        drop(one);
-        keep_alive = LEFT.with_borrow_mut(|left| left.as_mut().and_then(Vec::pop));
+    while let Some(object) = keep_alive {
+        drop(object);
+        keep_alive = TO_RELEASE.with_borrow_mut(|to_release| to_release.as_mut().and_then(Vec::pop));
     }
 }
 
-/// Ends what [`release_owner`] began, whatever happens.
+/// Clears the list of [`release_owner`], also on a panic.
 struct ReleaseGuard;
 
 impl Drop for ReleaseGuard {
     fn drop(&mut self) {
-        let _ = LEFT.try_with(|left| left.borrow_mut().take());
+        let _ = TO_RELEASE.try_with(|to_release| to_release.borrow_mut().take());
     }
 }
 
-/// An export that is out: keeps the memory alive and its kind counted until dropped.
+/// A live export: keeps the memory alive and counts as a lease of its kind until dropped.
 #[derive(Debug)]
 pub struct Lease {
     buffer: Arc<Buffer>,
     kind: Kind,
 }
 
-/// What the holder of a lease does.
+/// How the holder of a lease uses the memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Reads now and then, and says neither when nor when he is done.
+    /// Reads at unknown times.
     Pin,
-    /// Reads, and counts on nobody to write.
+    /// Reads, and relies on the memory not changing.
     Reader,
     /// Writes.
     Writer,
-    /// Writes, and counts on nobody else to.
+    /// Writes, and relies on no one else writing.
     Sole,
 }
 
 impl Lease {
-    /// Take a lease. A writable one is refused on read-only memory.
+    /// Take a lease. A writable one is an error for read-only memory.
     #[inline]
     pub fn new(buffer: &Arc<Buffer>, access: Access) -> Result<Lease> {
         Lease::checked(buffer, if access == Access::Writable { Kind::Writer } else { Kind::Reader })
     }
 
-    /// A writable lease for somebody who may take the memory for his own, and for unchanging, since he cannot be told.
+    /// A writable lease for a holder that assumes exclusive, unchanging memory and cannot be notified of changes.
     pub fn sole(buffer: &Arc<Buffer>) -> Result<Lease> {
         Lease::checked(buffer, Kind::Sole)
     }
 
-    /// A lease for somebody who reads now and then, and says neither when nor when he is done.
+    /// A lease for a holder that reads at unknown times.
     pub fn pin(buffer: &Arc<Buffer>) -> Lease {
         Lease::counted(buffer, Kind::Pin)
     }
@@ -366,13 +368,13 @@ impl Lease {
         Lease { buffer: Arc::clone(buffer), kind }
     }
 
-    /// May the holder of this lease write?
+    /// Whether the holder of this lease may write.
     #[inline]
     pub fn is_writable(&self) -> bool {
         matches!(self.kind, Kind::Writer | Kind::Sole)
     }
 
-    /// The memory leased.
+    /// The leased memory.
     #[inline]
     pub fn buffer(&self) -> &Arc<Buffer> {
         &self.buffer

@@ -1,7 +1,7 @@
 //! Memory of a device that the host cannot address, and the work on it.
 //!
-//! A device works beside the host: memory exists before it is filled, and is given back while it may still be read. So each
-//! buffer knows which work fills it and which reads it, as events; whoever goes on with it on another stream waits for those.
+//! A device computes asynchronously: its memory exists before it is filled, and may be released while work still reads it.
+//! Each buffer therefore records the work that fills it and the work that reads it, as events that other streams wait for.
 
 use std::any::Any;
 use std::fmt;
@@ -10,27 +10,27 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use smallvec::SmallVec;
 use umber_types::{Device, Stream};
 
-/// A point on a stream of a device: after the first `number` pieces of its work.
+/// A point on a stream of a device: after the first `number` launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Event {
     /// The stream.
     pub stream: Stream,
-    /// How many pieces of work come before, counted from the stream's beginning.
+    /// Number of preceding launches, counted from the creation of the stream.
     pub number: u64,
 }
 
-/// Memory of a device, as its backend gives it out.
+/// Memory of a device, allocated by its backend.
 pub trait DeviceMemory: Any + Send + Sync + fmt::Debug {
     /// The device.
     fn device(&self) -> Device;
 
-    /// Take the memory back. Work that was started before still reads or writes it, and is over after these events.
+    /// Release the memory. Earlier work that reads or writes it has finished after these events.
     fn release(self: Box<Self>, after: &[Event]);
 }
 
-/// Memory of a device, and the work on it that may not be over.
+/// Memory of a device, and the work on it that may still run.
 pub(super) struct Owned {
-    /// `None` once it is given back.
+    /// `None` once it is released.
     memory: Option<Box<dyn DeviceMemory>>,
     work: Mutex<PendingWork>,
 }
@@ -48,7 +48,7 @@ impl Owned {
     }
 
     pub(super) fn memory(&self) -> &dyn DeviceMemory {
-        self.memory.as_deref().expect("given back by nobody but who drops it")
+        self.memory.as_deref().expect("released only on drop")
     }
 
     fn work(&self) -> MutexGuard<'_, PendingWork> {
@@ -63,8 +63,8 @@ impl Owned {
         self.work().uses.clone()
     }
 
-    /// Work was started that reads the memory, or writes it.
-    pub(super) fn note(&self, event: Event, is_write: bool) {
+    /// Record work that reads the memory, or writes it.
+    pub(super) fn record(&self, event: Event, is_write: bool) {
         let mut work = self.work();
         if is_write {
             work.written = Some(event);
@@ -75,7 +75,7 @@ impl Owned {
         }
     }
 
-    /// Give the memory back.
+    /// Release the memory.
     pub(super) fn release(&mut self) {
         if let Some(memory) = self.memory.take() {
             let uses = std::mem::take(&mut self.work.get_mut().unwrap_or_else(PoisonError::into_inner).uses);

@@ -1,12 +1,12 @@
-//! Who is trusted with memory that is shared: one choice for the process.
+//! View policy: whether shared memory may be written, a setting of the process.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// How memory is shared with others.
+/// How memory is shared with other libraries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum ViewPolicy {
-    /// A view is writable exactly if nothing else can see the memory. Operations on memory that others can write run
+    /// A view is writable only if nothing else can see the memory. Operations on memory that others can write run
     /// eagerly.
     Checked,
     /// A view is writable whenever the memory is, and operations stay lazy: the program is responsible for its writes.
@@ -30,7 +30,7 @@ impl ViewPolicy {
         }
     }
 
-    /// The policy now.
+    /// The current policy.
     #[inline]
     pub fn current() -> ViewPolicy {
         match POLICY.load(Ordering::Relaxed) {
@@ -40,10 +40,10 @@ impl ViewPolicy {
         }
     }
 
-    /// Choose it from now on; answers the one before.
+    /// Make it the current policy; returns the previous one.
     pub fn choose(self) -> ViewPolicy {
-        let before = ViewPolicy::current();
+        let previous = ViewPolicy::current();
         POLICY.store(self as u8, Ordering::Relaxed);
-        before
+        previous
     }
 }

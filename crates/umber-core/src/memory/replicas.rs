@@ -1,4 +1,4 @@
-//! Replicas: copies of a buffer's parts in the memory of other devices, kept so that each is made once.
+//! Replicas: copies of ranges of a buffer in the memory of other devices, cached so that each is transferred once.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -6,32 +6,34 @@ use umber_types::Device;
 
 use super::Buffer;
 
-/// Which bytes of a buffer a copy holds: from the first to the one after the last.
-pub(crate) type Part = (usize, usize);
+/// The byte range of a buffer that a copy holds: start and end.
+pub(crate) type ByteRange = (usize, usize);
 
-/// The copies of one buffer. They live as long as it does.
+/// The copies of one buffer, with the same lifetime.
 #[derive(Debug, Default)]
-pub(crate) struct Replicas(Mutex<Vec<(Device, Part, Arc<Buffer>)>>);
+pub(crate) struct Replicas(Mutex<Vec<(Device, ByteRange, Arc<Buffer>)>>);
 
 impl Replicas {
-    fn lock(&self) -> MutexGuard<'_, Vec<(Device, Part, Arc<Buffer>)>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<(Device, ByteRange, Arc<Buffer>)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The copy of a part on a device, if it was made.
-    pub(crate) fn find(&self, device: Device, part: Part) -> Option<Arc<Buffer>> {
-        let found = self.lock();
-        let found = found.iter().find(|(own, held, _)| *own == device && *held == part);
-        found.map(|(_, _, copy)| Arc::clone(copy))
+    /// The copy of a range on a device, if it exists.
+    pub(crate) fn find(&self, device: Device, range: ByteRange) -> Option<Arc<Buffer>> {
+        let replicas = self.lock();
+        let replicas = replicas
+            .iter()
+            .find(|(copy_device, copy_range, _)| *copy_device == device && *copy_range == range);
+        replicas.map(|(_, _, copy)| Arc::clone(copy))
     }
 
-    /// Keep a copy of a part.
-    pub(crate) fn keep(&self, device: Device, part: Part, copy: &Arc<Buffer>) {
+    /// Add a copy of a range.
+    pub(crate) fn insert(&self, device: Device, range: ByteRange, copy: &Arc<Buffer>) {
         copy.mark_replica();
-        self.lock().push((device, part, Arc::clone(copy)));
+        self.lock().push((device, range, Arc::clone(copy)));
     }
 
-    /// Drop all copies: the memory is about to change.
+    /// Drop all copies, because the memory is about to change.
     pub(crate) fn clear(&self) {
         let dropped = std::mem::take(&mut *self.lock());
         drop(dropped);

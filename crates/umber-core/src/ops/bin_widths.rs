@@ -69,8 +69,8 @@ struct Sample<'a> {
     x: Array,
     /// Minimum and maximum.
     range: (f64, f64),
-    /// The range of the bins, if given.
-    whole: Option<(f64, f64)>,
+    /// The range of the bins, if the caller gives one.
+    bin_range: Option<(f64, f64)>,
 }
 
 impl Sample<'_> {
@@ -118,27 +118,26 @@ impl Sample<'_> {
         if n <= 2.0 || deviation <= 0.0 {
             return Ok(0.0);
         }
-        let distance = subtract(&self.x, &mean(&self.x, None, KeepAxes::No)?)?;
-        let unit = divide(&distance, &Array::scalar(deviation, DType::Float64))?;
+        let deviations = subtract(&self.x, &mean(&self.x, None, KeepAxes::No)?)?;
+        let unit = divide(&deviations, &Array::scalar(deviation, DType::Float64))?;
         let skew = self.value(&mean(&multiply(&square(&unit)?, &unit)?, None, KeepAxes::No)?)?;
         let standard_error = (6.0 * (n - 2.0) / ((n + 1.0) * (n + 3.0))).sqrt();
         Ok(self.span() / (1.0 + n.log2() + (1.0 + skew.abs() / standard_error).log2()))
     }
 
-    /// The width whose histogram minimises the cross-validated error, among those of at most 100 or `√n` bins, whichever is
-    /// more.
+    /// The width whose histogram minimises the cross-validated error, for at most 100 or `√n` bins, whichever is larger.
     fn least_error_width(&self) -> Result<f64> {
         let (n, span) = (self.count(), self.span());
         if n <= 1.0 || span == 0.0 {
             return Ok(0.0);
         }
-        let most = (n.sqrt() as i64).max(100);
+        let max_bins = (n.sqrt() as i64).max(100);
         let (mut best, mut min_value) = (1, f64::INFINITY);
-        for bins in 1..=most {
-            let cut = Bins::Count(bins, self.whole);
-            let (counts, _) = histogram(&self.x, &cut, None, Density::Counts)?;
-            let parts = divide(&cast(&counts, DType::Float64)?, &Array::scalar(n, DType::Float64))?;
-            let squares = self.value(&sum(&square(&parts)?, None, KeepAxes::No)?)?;
+        for bins in 1..=max_bins {
+            let options = Bins::Count(bins, self.bin_range);
+            let (counts, _) = histogram(&self.x, &options, None, Density::Counts)?;
+            let fractions = divide(&cast(&counts, DType::Float64)?, &Array::scalar(n, DType::Float64))?;
+            let squares = self.value(&sum(&square(&fractions)?, None, KeepAxes::No)?)?;
             let error = (2.0 - (n + 1.0) * squares) * bins as f64 / span;
             if error < min_value {
                 (best, min_value) = (bins, error);
@@ -157,8 +156,8 @@ fn squarable(magnitude: f64) -> f64 {
     }
 }
 
-/// The number of bins that a rule chooses for the elements of `a` inside a range, by default all.
-pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f64, f64)>) -> Result<i64> {
+/// The number of bins that a rule estimates for the elements of `a` in a range, by default all elements.
+pub(super) fn estimated_count(op: &str, a: &Array, rule: BinRule, range: Option<(f64, f64)>) -> Result<i64> {
     let mut x = cast(&reshape(a, [a.size()])?, DType::Float64)?;
     if let Some((low, high)) = range {
         let end = |value: f64| Array::scalar(value, DType::Float64);
@@ -169,7 +168,7 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     }
     let ends = |x: &Array| Ok((min(x, None, KeepAxes::No)?, max(x, None, KeepAxes::No)?));
     let (min_value, max_value): (Array, Array) = ends(&x)?;
-    let mut sample = Sample { op, x, range: (0.0, 0.0), whole: range };
+    let mut sample = Sample { op, x, range: (0.0, 0.0), bin_range: range };
     sample.range = (sample.value(&min_value)?, sample.value(&max_value)?);
     let (min_value, max_value) = sample.range;
     ensure!(
@@ -180,16 +179,16 @@ pub(super) fn suited_count(op: &str, a: &Array, rule: BinRule, range: Option<(f6
     let scale = squarable(min_value.abs().max(max_value.abs()));
     sample.x = multiply(&sample.x, &Array::scalar(scale, DType::Float64))?;
     sample.range = (min_value * scale, max_value * scale);
-    sample.whole = range.map(|(low, high)| (low * scale, high * scale));
+    sample.bin_range = range.map(|(low, high)| (low * scale, high * scale));
     let mut width = sample.width(rule)?;
     if width <= 0.0 {
         return Ok(1);
     }
     if a.dtype().is_integer() {
-        // Some narrower bins would contain no integer.
+        // Bins narrower than one could contain no integer.
         width = width.max(1.0);
     }
-    let (low, high) = sample.whole.unwrap_or(sample.range);
+    let (low, high) = sample.bin_range.unwrap_or(sample.range);
     let count = ((high - low) / width).ceil();
     if count >= i64::MAX as f64 {
         bail!(Value(op), "the estimated number of bins, {count}, is too large; pass the number of bins");

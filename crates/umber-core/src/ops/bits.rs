@@ -22,8 +22,8 @@ pub enum BitOrder {
 }
 
 impl BitOrder {
-    /// The shift of each of eight consecutive bits from the least significant one.
-    fn places(self) -> Result<Array> {
+    /// The shift of each of eight consecutive bits relative to the least significant bit.
+    fn shifts(self) -> Result<Array> {
         match self {
             BitOrder::Big => arange(7.0, -1.0, -1.0, DType::UInt8),
             BitOrder::Little => arange(0.0, 8.0, 1.0, DType::UInt8),
@@ -31,7 +31,7 @@ impl BitOrder {
     }
 }
 
-/// The array with `axis` moved last, or the flattened array; and the axis.
+/// The array with `axis` moved last, or the flattened array, and the axis.
 fn axis_last(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     let Some(axis) = axis else { return Ok((reshape(a, [a.size()])?, 0)) };
     let axis = normalize_axis(op, axis, a.ndim())?;
@@ -62,9 +62,9 @@ pub fn packbits(a: &Array, axis: Option<i64>, order: BitOrder) -> Result<Array> 
     widths[last].1 = (bytes * 8 - length) as i64;
     let bits =
         astype(&pad(&bits, &widths, PadMode::Constant, &weak(Scalar::Bool(false), &bits))?, DType::UInt8)?;
-    let mut eights: Shape = bits.shape().with(last, bytes);
-    eights.push(8);
-    let shifted = left_shift(&reshape(&bits, eights)?, &order.places()?)?;
+    let mut grouped: Shape = bits.shape().with(last, bytes);
+    grouped.push(8);
+    let shifted = left_shift(&reshape(&bits, grouped)?, &order.shifts()?)?;
     let packed = astype(&sum(&shifted, Some(&[-1]), KeepAxes::No)?, DType::UInt8)?;
     move_axis(&packed, last, axis)
 }
@@ -88,26 +88,26 @@ pub fn unpackbits(a: &Array, axis: Option<i64>, count: Option<i64>, order: BitOr
     let (bytes, axis) = axis_last("unpackbits", a, axis)?;
     let last = bytes.ndim() - 1;
     let length = bytes.shape()[last] * 8;
-    let mut apart = bytes.shape().clone();
-    apart.push(1);
-    let bits = right_shift(&reshape(&bytes, apart)?, &order.places()?)?;
+    let mut expanded = bytes.shape().clone();
+    expanded.push(1);
+    let bits = right_shift(&reshape(&bytes, expanded)?, &order.shifts()?)?;
     let bits = bitwise_and(&bits, &weak(Scalar::Int(1), &bits))?;
     let bits = reshape(&bits, bytes.shape().with(last, length))?;
-    let wanted = match count {
+    let bit_count = match count {
         None => length as i64,
         Some(count) if count < 0 => length as i64 + count.max(-(length as i64) - 1),
         Some(count) => count,
     };
     ensure!(
-        wanted >= 0,
+        bit_count >= 0,
         Value("unpackbits"),
         "count {} is out of range for {length} bits; the minimum is {}",
         count.unwrap_or(0),
         -(length as i64)
     );
-    let kept = slice_along(&bits, last, 0, length.min(wanted as usize))?;
+    let truncated = slice_along(&bits, last, 0, length.min(bit_count as usize))?;
     let mut widths = vec![(0, 0); bits.ndim()];
-    widths[last].1 = (wanted - length as i64).max(0);
-    let bits = pad(&kept, &widths, PadMode::Constant, &weak(Scalar::Int(0), &kept))?;
+    widths[last].1 = (bit_count - length as i64).max(0);
+    let bits = pad(&truncated, &widths, PadMode::Constant, &weak(Scalar::Int(0), &truncated))?;
     move_axis(&bits, last, axis)
 }

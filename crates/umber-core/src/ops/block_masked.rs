@@ -1,4 +1,4 @@
-//! Products of matrices some of whose blocks are masked.
+//! Matrix products with masked blocks.
 
 use umber_types::{Result, Shape, ensure};
 
@@ -9,7 +9,7 @@ use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast, constant, mul, reshape};
 use crate::primitives::slice::slice_along;
 
-/// The masks of [`block_masked_mm`]: an element a block, a bool that says whether to keep it or a factor.
+/// The masks of [`block_masked_mm`], with one element per block: a bool that keeps or zeroes the block, or a factor.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BlockMasks<'a> {
     /// For the result.
@@ -45,10 +45,10 @@ pub fn block_masked_mm(a: &Array, b: &Array, block_size: i64, masks: BlockMasks<
     without_vector_axes(&out, a, b)
 }
 
-/// `x` with its blocks masked.
+/// Apply the mask to the blocks of `x`.
 fn masked(which: &str, x: &Array, mask: Option<&Array>, block_size: i64) -> Result<Array> {
     let Some(mask) = mask else { return Ok(x.clone()) };
-    // A block is no longer than the axis it lies on.
+    // A block is clipped to the length of its axis.
     let size = |axis: usize| (block_size as usize).min(x.shape()[axis].max(1));
     let (rows, columns) = (x.ndim() - 2, x.ndim() - 1);
     let blocks = [x.shape()[rows].div_ceil(size(rows)), x.shape()[columns].div_ceil(size(columns))];
@@ -62,19 +62,20 @@ fn masked(which: &str, x: &Array, mask: Option<&Array>, block_size: i64) -> Resu
         blocks[0],
         blocks[1]
     );
-    let apart: Shape = batch.iter().copied().chain([blocks[0], 1, blocks[1], 1]).collect();
-    let expanded: Shape =
+    let split: Shape = batch.iter().copied().chain([blocks[0], 1, blocks[1], 1]).collect();
+    let block_shape: Shape =
         batch.iter().copied().chain([blocks[0], size(rows), blocks[1], size(columns)]).collect();
-    let joined: Shape =
+    let merged: Shape =
         batch.iter().copied().chain([blocks[0] * size(rows), blocks[1] * size(columns)]).collect();
-    let wide = reshape(&broadcast(&reshape(&broadcast(mask, &grid)?, apart)?, &expanded)?, joined)?;
-    let last = wide.ndim() - 1;
-    let wide = slice_along(&wide, last - 1, 0, x.shape()[rows])?;
-    let wide = slice_along(&wide, last, 0, x.shape()[columns])?;
-    if wide.dtype() == umber_types::DType::Bool {
-        return select(&wide, x, &constant(x, 0));
+    let expanded_mask =
+        reshape(&broadcast(&reshape(&broadcast(mask, &grid)?, split)?, &block_shape)?, merged)?;
+    let last = expanded_mask.ndim() - 1;
+    let expanded_mask = slice_along(&expanded_mask, last - 1, 0, x.shape()[rows])?;
+    let expanded_mask = slice_along(&expanded_mask, last, 0, x.shape()[columns])?;
+    if expanded_mask.dtype() == umber_types::DType::Bool {
+        return select(&expanded_mask, x, &constant(x, 0));
     }
-    let wide = cast(&wide, x.dtype())?;
-    let (x, wide) = meet("block_masked_mm", x, &wide)?;
-    mul(&x, &wide)
+    let expanded_mask = cast(&expanded_mask, x.dtype())?;
+    let (x, expanded_mask) = meet("block_masked_mm", x, &expanded_mask)?;
+    mul(&x, &expanded_mask)
 }

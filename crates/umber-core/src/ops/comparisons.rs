@@ -91,7 +91,7 @@ pub fn diff(a: &Array, order: i64, axis: i64) -> Result<Array> {
 /// along the other axes.
 ///
 /// # Errors
-/// As of [`diff`], and where the ends do not fit the array.
+/// The errors of [`diff`]; also if the ends do not fit the array.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -107,10 +107,11 @@ pub fn diff_between(
     order: i64,
     axis: i64,
 ) -> Result<Array> {
-    let at = normalize_axis("diff", axis, a.ndim())?;
-    let end = |given: Option<&Array>| {
-        let Some(given) = given else { return Ok(None) };
-        if given.ndim() == 0 { broadcast(given, &a.shape().with(at, 1)) } else { Ok(given.clone()) }.map(Some)
+    let axis_index = normalize_axis("diff", axis, a.ndim())?;
+    let end = |value: Option<&Array>| {
+        let Some(value) = value else { return Ok(None) };
+        if value.ndim() == 0 { broadcast(value, &a.shape().with(axis_index, 1)) } else { Ok(value.clone()) }
+            .map(Some)
     };
     let (before, behind) = (end(before)?, end(behind)?);
     let parts: Vec<&Array> = before.iter().chain([a]).chain(behind.iter()).collect();

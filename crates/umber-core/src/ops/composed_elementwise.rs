@@ -37,7 +37,7 @@ pub fn fabs(x: &Array) -> Result<Array> {
 
 /// Heaviside step function: 0 where `x` is negative, 1 where it is positive, `at_zero` where it is zero.
 ///
-/// NaN stays. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex
+/// NaN is kept. The shapes broadcast; the result has the promoted dtype, in floating point. Fails for complex
 /// numbers.
 ///
 /// ```
@@ -53,8 +53,8 @@ pub fn heaviside(x: &Array, at_zero: &Array) -> Result<Array> {
     let (x, at_zero) = meet_as("heaviside", x, at_zero, dtype)?;
     let number = |value: f64| Array::scalar(value, dtype);
     let zero = number(0.0);
-    let at_least = select(&equal(&x, &zero)?, &at_zero, &x)?;
-    let positive = select(&greater(&x, &zero)?, &number(1.0), &at_least)?;
+    let value = select(&equal(&x, &zero)?, &at_zero, &x)?;
+    let positive = select(&greater(&x, &zero)?, &number(1.0), &value)?;
     select(&less(&x, &zero)?, &zero, &positive)
 }
 
@@ -90,25 +90,25 @@ pub fn sinc(x: &Array) -> Result<Array> {
     let dtype = x.dtype().inexact();
     let x = cast_constant(x, if dtype.is_half() { DType::Float32 } else { dtype })?;
     let number = |value: f64| Array::scalar(value, x.dtype());
-    // Near zero by its series, since the derivatives of the quotient are differences of almost equal numbers there.
-    let is_near = less(&abs(&x)?, &Array::scalar(0.5, x.dtype().real()))?;
+    // Near zero, use the Taylor series: derivatives of the quotient suffer from cancellation there.
+    let is_small = less(&abs(&x)?, &Array::scalar(0.5, x.dtype().real()))?;
     let mut coefficients = [1.0; 15];
     for k in 1..coefficients.len() {
         coefficients[k] = -coefficients[k - 1] * PI * PI / (2 * k * (2 * k + 1)) as f64;
     }
-    let near = polynomial(&square(&select(&is_near, &x, &number(0.0))?)?, &coefficients)?;
-    let x = select(&is_near, &number(1.0), &x)?;
+    let series = polynomial(&square(&select(&is_small, &x, &number(0.0))?)?, &coefficients)?;
+    let x = select(&is_small, &number(1.0), &x)?;
     let angle = multiply(&x, &number(PI))?;
     let sine = if dtype.is_complex() {
         sin(&angle)?
     } else {
-        // sin πx = ± sin π(x - n): the fraction is exact, however large x is.
-        let whole = round(&x, 0)?;
-        let sine = sin(&multiply(&subtract(&x, &whole)?, &number(PI))?)?;
-        let is_odd = equal(&remainder(&whole, &number(2.0))?, &number(1.0))?;
+        // sin πx = ± sin π(x - n): the subtraction is exact, however large x is.
+        let nearest = round(&x, 0)?;
+        let sine = sin(&multiply(&subtract(&x, &nearest)?, &number(PI))?)?;
+        let is_odd = equal(&remainder(&nearest, &number(2.0))?, &number(1.0))?;
         multiply(&sine, &select(&is_odd, &number(-1.0), &number(1.0))?)?
     };
-    astype(&select(&is_near, &near, &divide(&sine, &angle)?)?, dtype)
+    astype(&select(&is_small, &series, &divide(&sine, &angle)?)?, dtype)
 }
 
 fn integers<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>, Cow<'a, Array>)> {
@@ -165,11 +165,11 @@ pub fn lcm(a: &Array, b: &Array) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{Array, ops};
 /// let (a, b) = (Array::from([1.0f32, f32::NAN]), Array::from([2.0f32, 3.0]));
-/// assert_eq!(ops::fmax(&a, &b)?.to_vec::<f32>()?, [2.0, 3.0]); // `maximum` answers NaN for the second
+/// assert_eq!(ops::fmax(&a, &b)?.to_vec::<f32>()?, [2.0, 3.0]); // `maximum` returns NaN for the second
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn fmax(a: &Array, b: &Array) -> Result<Array> {
-    number_of_two("fmax", BinaryKind::Maximum, a, b)
+    ignoring_nan("fmax", BinaryKind::Maximum, a, b)
 }
 
 /// Minimum of two arrays, element by element; where one is NaN, the other one.
@@ -185,15 +185,15 @@ pub fn fmax(a: &Array, b: &Array) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn fmin(a: &Array, b: &Array) -> Result<Array> {
-    number_of_two("fmin", BinaryKind::Minimum, a, b)
+    ignoring_nan("fmin", BinaryKind::Minimum, a, b)
 }
 
-fn number_of_two(op: &str, kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
+fn ignoring_nan(op: &str, kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = meet(op, a, b)?;
     if !a.dtype().is_inexact() {
         return binary(kind, &a, &b);
     }
     let (a_is_nan, b_is_nan) = (super::isnan(&a)?, super::isnan(&b)?);
-    let chosen = binary(kind, &a, &b)?;
-    select(&a_is_nan, &b, &select(&b_is_nan, &a, &chosen)?)
+    let result = binary(kind, &a, &b)?;
+    select(&a_is_nan, &b, &select(&b_is_nan, &a, &result)?)
 }

@@ -35,8 +35,8 @@ fn product(op: &str, a: &Array, b: &Array) -> Result<Array> {
     without_vector_axes(&stacked(op, &x, &y)?, a, b)
 }
 
-/// The operands of a product as stacks of matrices that fit each other, of one dtype: an operand of one axis is a row on the left
-/// and a column on the right.
+/// The operands as stacks of matrices with equal inner dimensions and one dtype. An operand with one axis becomes a row on the
+/// left and a column on the right.
 pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     ensure!(
         a.ndim() > 0 && b.ndim() > 0,
@@ -59,7 +59,7 @@ pub(super) fn as_matrices(op: &str, a: &Array, b: &Array) -> Result<(Array, Arra
     Ok((x, y))
 }
 
-/// A product without the axes that [`as_matrices`] put into its operands.
+/// Remove the axes that [`as_matrices`] added to vectors.
 pub(super) fn without_vector_axes(out: &Array, a: &Array, b: &Array) -> Result<Array> {
     let mut shape = out.shape().clone();
     if b.ndim() == 1 {
@@ -77,16 +77,16 @@ fn promoted(a: &Array, b: &Array) -> Result<(Array, Array)> {
     Ok((cast_constant(a, dtype)?, cast_constant(b, dtype)?))
 }
 
-/// The product of stacks of matrices whose batch axes broadcast.
+/// The product of stacks of matrices, whose batch axes broadcast.
 fn stacked(op: &str, x: &Array, y: &Array) -> Result<Array> {
     let (rows, depth, columns) = (x.shape()[x.ndim() - 2], x.shape()[x.ndim() - 1], y.shape()[y.ndim() - 1]);
     let batch_of = |array: &Array| -> Shape { array.shape()[..array.ndim() - 2].into() };
     if y.ndim() == 2 && x.ndim() > 2 {
-        // One right operand for all: the batch is more rows, and the gradient of `y` is one product too.
+        // A single right matrix: merge the batch into the rows, so that the gradient of `y` is one product too.
         let batch = batch_of(x);
-        let tall = reshape(x, [batch.size() * rows, depth])?;
+        let merged = reshape(x, [batch.size() * rows, depth])?;
         let shape: Shape = batch.iter().copied().chain([rows, columns]).collect();
-        return reshape(&matmul::matmul(&tall, y)?, shape);
+        return reshape(&matmul::matmul(&merged, y)?, shape);
     }
     let Some(batch) = batch_of(x).broadcast(&batch_of(y)) else {
         bail!(Value(op), "batch axes of {} and {} cannot be broadcast", x.shape(), y.shape());
@@ -197,7 +197,7 @@ pub fn tensordot(a: &Array, b: &Array, a_axes: &[i64], b_axes: &[i64]) -> Result
         a_axes.len(),
         b_axes.len()
     );
-    // `normalized` sorts; it is asked only whether the axes are valid.
+    // `normalized` sorts the axes; it only checks them here.
     let resolve = |axes: &[i64], ndim: usize| -> Result<SmallVec<[usize; 4]>> {
         Axes::normalized("tensordot", axes, ndim)?;
         axes.iter().map(|&axis| umber_types::shape::normalize_axis("tensordot", axis, ndim)).collect()
@@ -272,7 +272,7 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     let conjugate = conj(a)?;
     let (x, y) = meet("vecdot", &conjugate, b)?;
     let shortest = a.ndim().min(b.ndim());
-    // The axis counts from the end where both operands have it, so that it means the same in each.
+    // The axis counts from the end of the axes that both operands have, so that it is the same one in each.
     let axis = umber_types::shape::normalize_axis("vecdot", axis, shortest)? + x.ndim() - shortest;
     let length = |array: &Array| array.shape()[axis + array.ndim() - x.ndim()];
     ensure!(
@@ -284,7 +284,7 @@ pub fn vecdot(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     );
     let products = mul(&x, &y)?;
     let sum = reductions::sum(&products, Some(&[axis as i64]), KeepAxes::No)?;
-    // A product keeps the dtype of its factors, whatever sums of many small integers have.
+    // The result has the dtype of the products, although sums of small integers have a wider one.
     cast(&sum, products.dtype())
 }
 

@@ -70,7 +70,7 @@ pub struct ConvTransposeOptions {
     pub dilation: PerAxis,
     /// Elements added to the end of the result.
     pub output_padding: PerAxis,
-    /// Parts of the channels that do not mix.
+    /// Number of groups of channels, which do not mix.
     pub groups: i64,
 }
 
@@ -87,8 +87,8 @@ impl Default for ConvTransposeOptions {
     }
 }
 
-/// Products of lengths and options stay below this, so that places in the padded input can be computed.
-const MOST: i128 = 1 << 61;
+/// Upper bound of products of lengths and options, so that offsets into the padded input cannot overflow.
+const MAX_EXTENT: i128 = 1 << 61;
 
 /// Convolution over any number of spatial axes.
 ///
@@ -166,24 +166,28 @@ fn transposed(
     options: &ConvTransposeOptions,
 ) -> Result<Array> {
     check_axes(op, x, weight, spatial)?;
-    let [padding, dilation, more] = [
+    let [padding, dilation, output_padding] = [
         per_axis(op, "paddings", &options.padding, spatial)?,
         positive(op, "dilations", &options.dilation, spatial)?,
         per_axis(op, "output paddings", &options.output_padding, spatial)?,
     ];
     ensure!(
-        more.iter().all(|&number| number >= 0),
+        output_padding.iter().all(|&number| number >= 0),
         Value(op),
         "output padding must not be negative, got {:?}",
-        more.as_slice()
+        output_padding.as_slice()
     );
     positive(op, "strides", &options.stride, spatial)?;
     let low = (0..spatial).map(|i| {
-        let reach = (weight.shape()[i + 1] as i64 - 1).saturating_mul(dilation[i]);
-        reach.saturating_sub(padding[i])
+        let extent = (weight.shape()[i + 1] as i64 - 1).saturating_mul(dilation[i]);
+        extent.saturating_sub(padding[i])
     });
     let low: PerAxis = low.collect();
-    let high = low.iter().zip(&more).map(|(low, more)| low.saturating_add(*more)).collect();
+    let high = low
+        .iter()
+        .zip(&output_padding)
+        .map(|(low, output_padding)| low.saturating_add(*output_padding))
+        .collect();
     let options = ConvOptions {
         stride: smallvec![1],
         low,
@@ -196,7 +200,7 @@ fn transposed(
     conv(op, x, weight, spatial, &options)
 }
 
-/// Do both operands have a batch or output axis, this many spatial axes and a channel axis?
+/// Check for a batch or output axis, `spatial` spatial axes and a channel axis in both operands.
 fn check_axes(op: &str, x: &Array, weight: &Array, spatial: usize) -> Result<()> {
     let axes = if spatial == 1 { "axis" } else { "axes" };
     ensure!(
@@ -216,26 +220,26 @@ fn check_axes(op: &str, x: &Array, weight: &Array, spatial: usize) -> Result<()>
     Ok(())
 }
 
-fn per_axis(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAxis> {
-    match given {
-        [one] => Ok(SmallVec::from_elem(*one, spatial)),
-        several if several.len() == spatial => Ok(several.into()),
-        several => bail!(Value(op), "got {} {what}, expected 1 or {spatial}", several.len()),
+fn per_axis(op: &str, what: &str, values: &[i64], spatial: usize) -> Result<PerAxis> {
+    match values {
+        [value] => Ok(SmallVec::from_elem(*value, spatial)),
+        values if values.len() == spatial => Ok(values.into()),
+        values => bail!(Value(op), "got {} {what}, expected 1 or {spatial}", values.len()),
     }
 }
 
-fn positive(op: &str, what: &str, given: &[i64], spatial: usize) -> Result<PerAxis> {
-    let numbers = per_axis(op, what, given, spatial)?;
+fn positive(op: &str, what: &str, values: &[i64], spatial: usize) -> Result<PerAxis> {
+    let checked = per_axis(op, what, values, spatial)?;
     ensure!(
-        numbers.iter().all(|&number| number > 0),
+        checked.iter().all(|&number| number > 0),
         Value(op),
         "{what} must be positive, got {:?}",
-        numbers.as_slice()
+        checked.as_slice()
     );
-    Ok(numbers)
+    Ok(checked)
 }
 
-/// Check everything and record.
+/// Check all arguments and record the convolution.
 fn conv(op: &str, x: &Array, weight: &Array, spatial: usize, options: &ConvOptions) -> Result<Array> {
     check_axes(op, x, weight, spatial)?;
     let stride = positive(op, "strides", &options.stride, spatial)?;
@@ -251,8 +255,8 @@ fn conv(op: &str, x: &Array, weight: &Array, spatial: usize, options: &ConvOptio
         kernel_dilation: kernel_dilation[i] as usize,
         input_dilation: input_dilation[i] as usize,
     });
-    let how = ConvParams { axes: axes.collect(), groups };
-    for (i, axis) in how.axes.iter().enumerate() {
+    let params = ConvParams { axes: axes.collect(), groups };
+    for (i, axis) in params.axes.iter().enumerate() {
         check_lengths(op, axis, x.shape(), weight.shape(), i)?;
     }
     let dtype = promote(x.dtype(), weight.dtype());
@@ -261,35 +265,35 @@ fn conv(op: &str, x: &Array, weight: &Array, spatial: usize, options: &ConvOptio
         let axes: SmallVec<[i64; 3]> = (1..=spatial as i64).collect();
         weight = flip(&weight, Some(&axes))?;
     }
-    record(&how, &x, &weight)
+    record(&params, &x, &weight)
 }
 
 /// The number of groups, which must divide the channels.
 fn check_channels(op: &str, x: &Array, weight: &Array, groups: i64) -> Result<usize> {
     let last = x.ndim() - 1;
-    let (channels, outputs, each) = (x.shape()[last], weight.shape()[0], weight.shape()[last]);
-    let parts = match usize::try_from(groups) {
-        Ok(parts) if parts > 0 => parts,
+    let (channels, outputs, channels_per_group) = (x.shape()[last], weight.shape()[0], weight.shape()[last]);
+    let group_count = match usize::try_from(groups) {
+        Ok(group_count) if group_count > 0 => group_count,
         _ => bail!(Value(op), "number of groups must be at least 1, got {groups}"),
     };
     ensure!(
-        channels.is_multiple_of(parts) && outputs.is_multiple_of(parts),
+        channels.is_multiple_of(group_count) && outputs.is_multiple_of(group_count),
         Value(op),
-        "{parts} groups do not divide {channels} input channels and {outputs} output channels"
+        "{group_count} groups do not divide {channels} input channels and {outputs} output channels"
     );
     ensure!(
-        each == channels / parts,
+        channels_per_group == channels / group_count,
         Value(op),
-        "input of shape {} and weight of shape {} with {parts} groups: weight must have {} input channels \
+        "input of shape {} and weight of shape {} with {group_count} groups: weight must have {} input channels \
          per group",
         x.shape(),
         weight.shape(),
-        channels / parts
+        channels / group_count
     );
-    Ok(parts)
+    Ok(group_count)
 }
 
-/// Does the kernel fit into the padded input along spatial axis `i`?
+/// Check that the kernel fits into the padded input along spatial axis `i`.
 fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize) -> Result<()> {
     let (input, taps) = (x[i + 1], weight[i + 1]);
     ensure!(
@@ -297,29 +301,29 @@ fn check_lengths(op: &str, axis: &ConvAxis, x: &Shape, weight: &Shape, i: usize)
         Value(op),
         "kernel must not be empty along a spatial axis, got weight of shape {weight}"
     );
-    let (positions, reach) = (axis.positions(input), axis.kernel_extent(taps));
-    let sizes = [positions, reach, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
+    let (positions, extent) = (axis.positions(input), axis.kernel_extent(taps));
+    let sizes = [positions, extent, axis.low.unsigned_abs() as i128, axis.high.unsigned_abs() as i128];
     ensure!(
-        sizes.into_iter().all(|size| size < MOST),
+        sizes.into_iter().all(|size| size < MAX_EXTENT),
         Overflow(op),
         "padding or dilation along spatial axis {i} does not fit 64 bits"
     );
     ensure!(
-        (axis.stride as i128) < MOST,
+        (axis.stride as i128) < MAX_EXTENT,
         Overflow(op),
-        "stride {} along spatial axis {i} is too large, expected less than {MOST}",
+        "stride {} along spatial axis {i} is too large, expected less than {MAX_EXTENT}",
         axis.stride
     );
     ensure!(
-        positions >= reach,
+        positions >= extent,
         Value(op),
-        "kernel spans {reach} elements along spatial axis {i}, but the padded input has {positions} (shapes \
+        "kernel spans {extent} elements along spatial axis {i}, but the padded input has {positions} (shapes \
          {x} and {weight})"
     );
     Ok(())
 }
 
-/// Which part of a one-dimensional convolution is wanted.
+/// The part of a one-dimensional convolution to return.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ConvolveMode {
     /// Every overlap of the operands.
@@ -354,7 +358,7 @@ impl ConvolveMode {
     }
 }
 
-fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
+fn check_vectors(op: &str, a: &Array, v: &Array) -> Result<()> {
     ensure!(
         a.ndim() == 1 && v.ndim() == 1,
         Value(op),
@@ -363,16 +367,16 @@ fn check_lines(op: &str, a: &Array, v: &Array) -> Result<()> {
         v.shape()
     );
     ensure!(a.size() > 0 && v.size() > 0, Value(op), "arrays must not be empty");
-    // Which of them slides along the other depends on their lengths.
-    for line in [a, v] {
-        note_length_read(line, 0);
+    // The lengths determine which operand slides along the other.
+    for array in [a, v] {
+        note_length_read(array, 0);
     }
     Ok(())
 }
 
-/// Slide `kernel` along `source_line`, which is at least as long.
-fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<Array> {
-    let (length, taps) = (line.size(), kernel.size() as i64);
+/// Slide `kernel` along `signal`, which is at least as long.
+fn slide(op: &str, signal: &Array, kernel: &Array, mode: ConvolveMode) -> Result<Array> {
+    let (length, taps) = (signal.size(), kernel.size() as i64);
     let (low, high) = match mode {
         ConvolveMode::Full => (taps - 1, taps - 1),
         ConvolveMode::Same => (taps / 2, taps - 1 - taps / 2),
@@ -380,7 +384,7 @@ fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<A
     };
     let options = ConvOptions { low: smallvec![low], high: smallvec![high], ..ConvOptions::default() };
     let out =
-        conv(op, &reshape(line, [1, length, 1])?, &reshape(kernel, [1, taps as usize, 1])?, 1, &options)?;
+        conv(op, &reshape(signal, [1, length, 1])?, &reshape(kernel, [1, taps as usize, 1])?, 1, &options)?;
     let size = out.size();
     reshape(&out, [size])
 }
@@ -401,7 +405,7 @@ fn slide(op: &str, line: &Array, kernel: &Array, mode: ConvolveMode) -> Result<A
 /// # Errors
 /// If an array is empty or has another number of axes.
 pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
-    check_lines("convolve", a, v)?;
+    check_vectors("convolve", a, v)?;
     let (longer, shorter) = if a.size() >= v.size() { (a, v) } else { (v, a) };
     slide("convolve", longer, &flip(shorter, None)?, mode)
 }
@@ -421,7 +425,7 @@ pub fn convolve(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
 /// # Errors
 /// If an array is empty or has another number of axes.
 pub fn correlate(a: &Array, v: &Array, mode: ConvolveMode) -> Result<Array> {
-    check_lines("correlate", a, v)?;
+    check_vectors("correlate", a, v)?;
     let v = conj(v)?;
     if a.size() >= v.size() {
         slide("correlate", a, &v, mode)

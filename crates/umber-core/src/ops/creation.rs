@@ -71,10 +71,10 @@ pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array>
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn full_like(a: &Array, value: &Array, dtype: DType) -> Result<Array> {
-    let filling = cast_constant(value, dtype)?;
-    match filling.constant() {
-        Some(number) if filling.ndim() == 0 => Ok(rules::full_like(a, number, dtype)),
-        _ => full(a.shape(), &filling, Some(dtype)),
+    let value = cast_constant(value, dtype)?;
+    match value.constant() {
+        Some(scalar) if value.ndim() == 0 => Ok(rules::full_like(a, scalar, dtype)),
+        _ => full(a.shape(), &value, Some(dtype)),
     }
 }
 
@@ -164,55 +164,55 @@ pub fn linspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DType
     if length <= 1 || count == 0 {
         return Ok(Array::full(Shape::from([length as usize]), start, dtype));
     }
-    let wide = computed_in(dtype);
+    let wide = compute_dtype(dtype);
     if dtype.is_integer() {
         let (start, stop) = (Array::scalar(start, wide), Array::scalar(stop, wide));
-        let line = stepped(&start, &stop, length, count, dtype)?;
-        return with_exact_ends(&line, &start, &stop, length, endpoint);
+        let values = stepped(&start, &stop, length, count, dtype)?;
+        return with_exact_ends(&values, &start, &stop, length, endpoint);
     }
     weighted(&Array::scalar(start, wide), &Array::scalar(stop, wide), length, count, dtype)
 }
 
-/// The dtype that evenly spaced values of `dtype` are computed in.
-fn computed_in(dtype: DType) -> DType {
+/// The dtype in which evenly spaced values of `dtype` are computed.
+fn compute_dtype(dtype: DType) -> DType {
     if dtype.is_integer() || dtype.real() == DType::Float64 { DType::Float64 } else { DType::Float32 }
 }
 
-/// The indices `0, 1, …` along a first axis, followed by `ndim` axes of length one.
-pub(super) fn line_places(length: i64, ndim: usize, dtype: DType) -> Result<Array> {
-    let places = arange(0.0, length as f64, 1.0, dtype)?;
-    reshape(&places, once(length as usize).chain(repeat_n(1, ndim)).collect::<Shape>())
+/// The indices `0, 1, …` along the first axis, followed by `ndim` axes of length one.
+pub(super) fn index_column(length: i64, ndim: usize, dtype: DType) -> Result<Array> {
+    let indices = arange(0.0, length as f64, 1.0, dtype)?;
+    reshape(&indices, once(length as usize).chain(repeat_n(1, ndim)).collect::<Shape>())
 }
 
-/// Values between integers with an integral step are computed by whole steps, since truncation of 28.999… would be wrong.
+/// Values `start + i * step`. An integral step gives exact integers; interpolation might give 28.999…, which truncates to 28.
 fn stepped(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let step = super::divide(&super::subtract(stop, start)?, &Array::scalar(count as f64, start.dtype()))?;
-    let index = line_places(length, start.ndim(), step.dtype())?;
+    let index = index_column(length, start.ndim(), step.dtype())?;
     astype(&add(&multiply(&index, &step)?, start)?, dtype)
 }
 
-/// Replace the first value along the first axis and, with `endpoint`, the last one by the exact ends: integers beyond double
-/// precision would be rounded otherwise.
+/// Replace the first value along the first axis, and with `endpoint` the last one, by the exact ends: integers that float64
+/// cannot represent would be rounded otherwise.
 pub(super) fn with_exact_ends(
-    line: &Array,
+    values: &Array,
     start: &Array,
     stop: &Array,
     length: i64,
     endpoint: bool,
 ) -> Result<Array> {
-    let places = line_places(length, start.ndim().max(stop.ndim()), DType::Int64)?;
-    let put = |line: &Array, place: i64, end: &Array| {
-        let is_there = super::equal(&places, &Array::scalar(place, DType::Int64))?;
-        super::select(&is_there, &astype(end, line.dtype())?, line)
+    let indices = index_column(length, start.ndim().max(stop.ndim()), DType::Int64)?;
+    let put = |values: &Array, index: i64, end: &Array| {
+        let is_at_index = super::equal(&indices, &Array::scalar(index, DType::Int64))?;
+        super::select(&is_at_index, &astype(end, values.dtype())?, values)
     };
-    let line = put(line, 0, start)?;
-    if endpoint && length > 1 { put(&line, length - 1, stop) } else { Ok(line) }
+    let values = put(values, 0, start)?;
+    if endpoint && length > 1 { put(&values, length - 1, stop) } else { Ok(values) }
 }
 
-/// The maximum number of steps whose product with an index fits 64 bits.
+/// The maximum number of steps for which the product of a remainder and an index fits 64 bits.
 const MAX_EXACT_STEPS: i64 = 1 << 31;
 
-/// The 64-bit dtype that holds the integers of both arrays, if there is one.
+/// The 64-bit dtype that represents the integers of both arrays, if there is one.
 fn wide_integer(start: &Array, stop: &Array) -> Option<DType> {
     if let Some(signed) = mixed_sign_uint64(start.dtype(), stop.dtype()) {
         let signed = if signed == Side::Left { start } else { stop };
@@ -227,35 +227,36 @@ fn wide_integer(start: &Array, stop: &Array) -> Option<DType> {
 }
 
 /// [`stepped`] in integer arithmetic: `start ± floor(distance · i / count)`, moved by one towards zero where the quotient was
-/// truncated away from zero.
-fn stepped_whole(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
+/// rounded away from zero.
+fn stepped_integers(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let wide = start.dtype();
     let number = |value: i64| Array::scalar(value, DType::UInt64);
     let rises = super::greater_equal(stop, start)?;
     let (up, down) = (super::subtract(stop, start)?, super::subtract(start, stop)?);
-    // Up to 2⁶⁴ - 1, which the wrapped difference of signed integers is in two's complement.
+    // Up to 2⁶⁴ - 1: the wrapped difference of signed integers has the same bits in two's complement.
     let distance = astype(&super::select(&rises, &up, &down)?, DType::UInt64)?;
-    let index = line_places(length, start.ndim(), DType::UInt64)?;
-    let whole = multiply(&super::floor_divide(&distance, &number(count))?, &index)?;
-    let rest = multiply(&super::remainder(&distance, &number(count))?, &index)?;
-    let steps = astype(&add(&whole, &super::floor_divide(&rest, &number(count))?)?, wide)?;
-    let is_cut = super::not_equal(&super::remainder(&rest, &number(count))?, &number(0))?;
-    let near = super::select(&rises, &add(start, &steps)?, &super::subtract(start, &steps)?)?;
+    let index = index_column(length, start.ndim(), DType::UInt64)?;
+    let full_steps = multiply(&super::floor_divide(&distance, &number(count))?, &index)?;
+    let remainders = multiply(&super::remainder(&distance, &number(count))?, &index)?;
+    let steps = astype(&add(&full_steps, &super::floor_divide(&remainders, &number(count))?)?, wide)?;
+    let is_rounded = super::not_equal(&super::remainder(&remainders, &number(count))?, &number(0))?;
+    let value = super::select(&rises, &add(start, &steps)?, &super::subtract(start, &steps)?)?;
     let (zero, one) = (Array::scalar(0, wide), Array::scalar(1, wide));
     // An ascending negative value was rounded down, a descending positive one up: both away from zero.
-    let is_far = super::select(&rises, &super::less(&near, &zero)?, &super::greater(&near, &zero)?)?;
-    let is_far = super::logical_and(&is_far, &is_cut)?;
-    let nearer = super::select(&rises, &add(&near, &one)?, &super::subtract(&near, &one)?)?;
-    astype(&super::select(&is_far, &nearer, &near)?, dtype)
+    let is_away_from_zero =
+        super::select(&rises, &super::less(&value, &zero)?, &super::greater(&value, &zero)?)?;
+    let is_away_from_zero = super::logical_and(&is_away_from_zero, &is_rounded)?;
+    let corrected = super::select(&rises, &add(&value, &one)?, &super::subtract(&value, &one)?)?;
+    astype(&super::select(&is_away_from_zero, &corrected, &value)?, dtype)
 }
 
-/// Values as weighted means of both ends, so that the last one is exactly `stop`.
+/// Weighted means of both ends, so that the last value is exactly `stop`.
 fn weighted(start: &Array, stop: &Array, length: i64, count: i64, dtype: DType) -> Result<Array> {
     let real = start.dtype().real();
-    let index = line_places(length, start.ndim(), real)?;
+    let index = index_column(length, start.ndim(), real)?;
     let t = multiply(&index, &Array::scalar(1.0 / count as f64, real))?;
-    let rest = super::subtract(&Array::scalar(1.0, real), &t)?;
-    let value = add(&multiply(&rest, start)?, &multiply(&t, stop)?)?;
+    let complement = super::subtract(&Array::scalar(1.0, real), &t)?;
+    let value = add(&multiply(&complement, start)?, &multiply(&t, stop)?)?;
     let is_last = super::equal(&index, &Array::scalar(count as f64, real))?;
     astype(&super::select(&is_last, stop, &value)?, dtype)
 }
@@ -284,25 +285,25 @@ pub fn linspace_between(
     const OP: &str = "linspace";
     check_length(OP, length)?;
     let is_complex = check_complex(OP, &[start, stop], dtype)?;
-    let wide = if is_complex { computed_in(dtype).complex() } else { computed_in(dtype) };
+    let wide = if is_complex { compute_dtype(dtype).complex() } else { compute_dtype(dtype) };
     let ends = broadcast_all(OP, &[start, stop])?;
     let axis = normalize_axis(OP, axis, ends[0].ndim() + 1)?;
     let count = if endpoint { length - 1 } else { length };
     let integers = wide_integer(start, stop).filter(|_| dtype.is_integer() && count <= MAX_EXACT_STEPS);
     let wide = integers.unwrap_or(wide);
     let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
-    let line = if length <= 1 || count == 0 {
+    let values = if length <= 1 || count == 0 {
         let shape: Shape = once(length as usize).chain(start.shape().iter().copied()).collect();
         astype(&broadcast(&start, &shape)?, dtype)?
     } else if integers.is_some() {
-        stepped_whole(&start, &stop, length, count, dtype)?
+        stepped_integers(&start, &stop, length, count, dtype)?
     } else if dtype.is_integer() {
-        let line = stepped(&start, &stop, length, count, dtype)?;
-        with_exact_ends(&line, &ends[0], &ends[1], length, endpoint)?
+        let values = stepped(&start, &stop, length, count, dtype)?;
+        with_exact_ends(&values, &ends[0], &ends[1], length, endpoint)?
     } else {
         weighted(&start, &stop, length, count, dtype)?
     };
-    move_axis(&line, 0, axis)
+    move_axis(&values, 0, axis)
 }
 
 /// The distance of neighbouring values of [`linspace_between`]; NaN if there are none.
@@ -328,12 +329,15 @@ pub fn linspace_step(
     if count <= 0 {
         return Ok(Array::full(ends[0].shape().clone(), f64::NAN, dtype.inexact()));
     }
-    let part = |end: &Array| super::divide(&astype(end, wide)?, &Array::scalar(count as f64, wide));
+    let divided = |end: &Array| super::divide(&astype(end, wide)?, &Array::scalar(count as f64, wide));
     let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
     let distance = super::subtract(&stop, &start)?;
     let is_too_wide = super::isinf(&distance)?;
-    let step =
-        super::select(&is_too_wide, &super::subtract(&part(&stop)?, &part(&start)?)?, &part(&distance)?)?;
+    let step = super::select(
+        &is_too_wide,
+        &super::subtract(&divided(&stop)?, &divided(&start)?)?,
+        &divided(&distance)?,
+    )?;
     astype(&step, dtype.inexact())
 }
 

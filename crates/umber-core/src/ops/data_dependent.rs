@@ -1,4 +1,4 @@
-//! Values that a shape or a check depends on: they are evaluated where they stand, as `.item()` does.
+//! Values that determine a shape or the outcome of a check. They are evaluated eagerly, as by `.item()`.
 
 use umber_types::{Axes, DType, Error, ErrorKind, KeepAxes, Result, Scalar, ensure, error};
 
@@ -6,12 +6,12 @@ use crate::graph::Array;
 use crate::primitives::nonzero::Nonzero;
 use crate::primitives::rules::cast;
 
-/// The one value of `array`, on which the shape of what `op` answers depends.
+/// The value of a one-element array that determines the shape of the result of `op`.
 pub(super) fn value_of(op: &str, array: &Array) -> Result<Scalar> {
     array.item().map_err(|error| explain(op, error))
 }
 
-/// The values of an array of integers, on which the shape of what `op` answers depends.
+/// The values of an integer array that determines the shape of the result of `op`.
 pub(super) fn integers_of(op: &str, array: &Array) -> Result<Vec<i64>> {
     ensure!(
         array.dtype().is_integer() || array.dtype() == DType::Bool,
@@ -22,8 +22,8 @@ pub(super) fn integers_of(op: &str, array: &Array) -> Result<Vec<i64>> {
     cast(array, DType::Int64)?.to_vec::<i64>().map_err(|error| explain(op, error))
 }
 
-/// Has `array` a value? Then it is evaluated; an argument of a function inside `vmap` or `compile` has none, and what is
-/// only checked is not checked there.
+/// Evaluate `array` and return true if it has a value. Traced arguments inside `vmap` or `compile` have none, so that checks of
+/// values are skipped there.
 pub(super) fn has_value(array: &Array) -> Result<bool> {
     match array.eval() {
         Ok(()) => Ok(true),
@@ -32,12 +32,12 @@ pub(super) fn has_value(array: &Array) -> Result<bool> {
     }
 }
 
-/// The one value of `array`, where it has one.
+/// The value of a one-element array, or `None` if it is traced.
 pub(super) fn known(array: &Array) -> Result<Option<Scalar>> {
     if has_value(array)? { array.item().map(Some) } else { Ok(None) }
 }
 
-/// How many elements of a mask are true.
+/// The number of true elements of a mask.
 pub(super) fn count_of(op: &str, mask: &Array) -> Result<usize> {
     debug_assert_eq!(mask.dtype(), DType::Bool);
     if let Some(value) = mask.constant() {
@@ -46,23 +46,23 @@ pub(super) fn count_of(op: &str, mask: &Array) -> Result<usize> {
     Ok(value_of(op, &count_lazily(mask)?)?.as_i64() as usize)
 }
 
-/// How many elements of a mask are true, not yet evaluated.
+/// The number of true elements of a mask, as an array that is not evaluated.
 pub(super) fn count_lazily(mask: &Array) -> Result<Array> {
     let counted = super::reductions::count_true(mask, &Axes::all(mask.ndim()), KeepAxes::No)?;
     cast(&counted, DType::Int64)
 }
 
-/// The row-major places where a mask is true, as uint32, or int64 where there are too many elements for that.
+/// The row-major indices of the true elements of a mask, as uint32, or int64 for masks with too many elements for that.
 pub(super) fn places_of(op: &str, mask: &Array) -> Result<Array> {
     Nonzero::of(mask, count_of(op, mask)?)
 }
 
-/// Did somebody ask an argument of a traced function for its value, or for what depends on it?
+/// Whether the error says that a traced argument, or an array that depends on one, has no value.
 fn lacks_value(error: &Error) -> bool {
     error.kind() == ErrorKind::NoValue
 }
 
-/// Say what to do instead where there is no value yet.
+/// Explain an error about a missing value, and name the alternatives.
 fn explain(op: &str, error: Error) -> Error {
     if !lacks_value(&error) {
         return error;

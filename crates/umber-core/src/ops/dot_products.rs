@@ -14,7 +14,7 @@ use crate::primitives::rules::reshape;
 /// other axes do not broadcast: those of `a` come first, then those of `b`. The dtype is the promoted one.
 ///
 /// # Errors
-/// Where the axes that are summed over differ in length.
+/// If the axes that are summed over differ in length.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -29,8 +29,8 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
     if a.ndim() == 0 || b.ndim() == 0 {
         return with_op("dot", multiply(a, b));
     }
-    let summed = if b.ndim() == 1 { -1 } else { -2 };
-    with_op("dot", tensordot(a, b, &[-1], &[summed]))
+    let axis = if b.ndim() == 1 { -1 } else { -2 };
+    with_op("dot", tensordot(a, b, &[-1], &[axis]))
 }
 
 /// Sum of `conj(a) * b` over all elements of two arrays of equal size.
@@ -38,7 +38,7 @@ pub fn dot(a: &Array, b: &Array) -> Result<Array> {
 /// Both arrays are flattened.
 ///
 /// # Errors
-/// Where the sizes differ.
+/// If the sizes differ.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,6 +1,6 @@
 //! Elementwise functions of one, two or three arrays.
 //!
-//! One subject: tables of functions of one line each; most of the file is their documentation.
+//! One subject: tables of one-line functions; most of the file is their documentation.
 
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Side, UnaryKind, ensure, promote};
@@ -13,8 +13,8 @@ use crate::primitives::rules::{self, broadcast};
 use crate::primitives::select::Select;
 
 pub(super) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
-    if let Some(made) = fast_path::unary(kind, x) {
-        return Ok(made);
+    if let Some(result) = fast_path::unary(kind, x) {
+        return Ok(result);
     }
     ensure!(
         supports_unary(kind, x.dtype().compute_dtype()),
@@ -37,21 +37,22 @@ pub(super) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     rules::binary(kind, a, b)
 }
 
-/// The names of the dtype families that `holds` accepts, joined by "or".
-fn families(holds: impl Fn(DType) -> bool) -> String {
+/// The names of the dtype families that `supports` accepts, joined by "or".
+fn families(supports: impl Fn(DType) -> bool) -> String {
     let named: [(&str, DType); 4] = [
         ("bool", DType::Bool),
         ("integers", DType::Int32),
         ("real floating point numbers", DType::Float32),
         ("complex numbers", DType::Complex64),
     ];
-    let held: Vec<&str> = named.iter().filter(|(_, one)| holds(*one)).map(|(name, _)| *name).collect();
-    held.join(" or ")
+    let supported: Vec<&str> =
+        named.iter().filter(|(_, dtype)| supports(*dtype)).map(|(name, _)| *name).collect();
+    supported.join(" or ")
 }
 
-/// The doc example of a function in a table: input, and the elements of the result with their Rust type.
+/// The doc example of a function in a table: the input, and the expected elements of the result with their Rust type.
 macro_rules! example {
-    ($name:ident, $x:expr => $T:ident $answer:expr) => {
+    ($name:ident, $x:expr => $T:ident $expected:expr) => {
         concat!(
             "```\n# use umber_core as umber;\nuse umber::{Array, ops};\nlet x = Array::from(",
             stringify!($x),
@@ -60,11 +61,11 @@ macro_rules! example {
             "(&x)?.to_vec::<",
             stringify!($T),
             ">()?, ",
-            stringify!($answer),
+            stringify!($expected),
             ");\n# Ok::<(), umber::Error>(())\n```"
         )
     };
-    ($name:ident, $a:expr, $b:expr => $T:ident $answer:expr) => {
+    ($name:ident, $a:expr, $b:expr => $T:ident $expected:expr) => {
         concat!(
             "```\n# use umber_core as umber;\nuse umber::{Array, ops};\nlet (a, b) = (Array::from(",
             stringify!($a),
@@ -75,7 +76,7 @@ macro_rules! example {
             "(&a, &b)?.to_vec::<",
             stringify!($T),
             ">()?, ",
-            stringify!($answer),
+            stringify!($expected),
             ");\n# Ok::<(), umber::Error>(())\n```"
         )
     };
@@ -83,13 +84,13 @@ macro_rules! example {
 
 /// Functions whose result is inexact for every input dtype.
 macro_rules! inexact_unary {
-    ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $expected:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
         /// The result has the shape of `x`. Integers and booleans are converted to float32; inexact dtypes are kept.
         /// Fails for complex numbers if the function is not defined for them.
         ///
-        #[doc = example!($name, $x => $T $answer)]
+        #[doc = example!($name, $x => $T $expected)]
         pub fn $name(x: &Array) -> Result<Array> {
             unary(UnaryKind::$kind, &cast_constant(x, x.dtype().inexact())?)
         }
@@ -98,12 +99,12 @@ macro_rules! inexact_unary {
 
 /// Functions whose result has the dtype of the input.
 macro_rules! same_unary {
-    ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $expected:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
         /// The result has the shape of `x`. Fails for a dtype that the function is not defined for.
         ///
-        #[doc = example!($name, $x => $T $answer)]
+        #[doc = example!($name, $x => $T $expected)]
         pub fn $name(x: &Array) -> Result<Array> {
             unary(UnaryKind::$kind, x)
         }
@@ -112,13 +113,13 @@ macro_rules! same_unary {
 
 /// Functions that return integers and booleans unchanged.
 macro_rules! rounding_unary {
-    ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident: $x:expr => $T:ident $expected:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
         /// The result has the shape of `x`. Integers and booleans are returned unchanged. Fails for complex numbers if the
         /// function is not defined for them.
         ///
-        #[doc = example!($name, $x => $T $answer)]
+        #[doc = example!($name, $x => $T $expected)]
         pub fn $name(x: &Array) -> Result<Array> {
             if x.dtype().is_inexact() { unary(UnaryKind::$kind, x) } else { Ok(x.clone()) }
         }
@@ -127,12 +128,12 @@ macro_rules! rounding_unary {
 
 /// Predicates on floating-point values; `otherwise` is the result for all other dtypes.
 macro_rules! test_unary {
-    ($($(#[$doc:meta])* $name:ident $kind:ident $otherwise:literal: $x:expr => $T:ident $answer:expr),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident $otherwise:literal: $x:expr => $T:ident $expected:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
         /// The result is bool and has the shape of `x`, which may have any dtype.
         ///
-        #[doc = example!($name, $x => $T $answer)]
+        #[doc = example!($name, $x => $T $expected)]
         pub fn $name(x: &Array) -> Result<Array> {
             if x.dtype().is_inexact() {
                 return unary(UnaryKind::$kind, x);
@@ -327,7 +328,7 @@ pub fn positive(x: &Array) -> Result<Array> {
 /// Convert the elements of an array to another dtype.
 ///
 /// Floating-point numbers are truncated towards zero when converted to integers, integers wrap around, and
-/// everything but zero becomes true.
+/// nonzero elements become true in bool.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -349,8 +350,8 @@ pub fn astype(x: &Array, dtype: DType) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{Array, ops};
 /// use umber::transforms::grad;
-/// let slope = grad(|x| Ok(x * &ops::stop_gradient(x)?));
-/// assert_eq!(slope(&Array::from(3.0f32))?.item()?.as_f64(), 3.0); // of x * x it would be 6
+/// let gradient = grad(|x| Ok(x * &ops::stop_gradient(x)?));
+/// assert_eq!(gradient(&Array::from(3.0f32))?.item()?.as_f64(), 3.0); // of x * x it would be 6
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn stop_gradient(x: &Array) -> Result<Array> {
@@ -445,8 +446,8 @@ fn is_infinity(x: &Array, infinity: f64) -> Result<Array> {
 
 /// The binary operation `kind` on two arrays, broadcast and promoted; `name` appears in errors.
 fn promoted(kind: BinaryKind, name: &str, a: &Array, b: &Array) -> Result<Array> {
-    if let Some(made) = fast_path::binary(kind, a, b) {
-        return Ok(made);
+    if let Some(result) = fast_path::binary(kind, a, b) {
+        return Ok(result);
     }
     if kind.compares()
         && let Some(signed) = mixed_sign_uint64(a.dtype(), b.dtype())
@@ -468,28 +469,28 @@ pub(super) fn mixed_sign_uint64(a: DType, b: DType) -> Option<Side> {
     }
 }
 
-/// Compare signed integers, on the side `signed`, with uint64, exactly: negative integers are below every uint64, the
+/// Compare signed integers, on the side `signed`, with uint64 exactly: negative integers are less than every uint64, and the
 /// others are representable as uint64.
 fn compare_with_uint64(kind: BinaryKind, name: &str, a: &Array, b: &Array, signed: Side) -> Result<Array> {
     use BinaryKind::{Greater, GreaterEqual, Less, LessEqual, NotEqual};
-    let (number, holds_below) = match signed {
+    let (signed_operand, holds_below) = match signed {
         Side::Left => (a, matches!(kind, Less | LessEqual | NotEqual)),
         Side::Right => (b, matches!(kind, Greater | GreaterEqual | NotEqual)),
     };
-    let is_negative = less(number, &weak(Scalar::Int(0), number))?;
+    let is_negative = less(signed_operand, &weak(Scalar::Int(0), signed_operand))?;
     let (a, b) = meet_as(name, a, b, DType::UInt64)?;
     select(&is_negative, &Array::scalar(holds_below, DType::Bool), &binary(kind, &a, &b)?)
 }
 
 /// Functions of two arrays in their promoted dtype.
 macro_rules! promoted_binary {
-    ($($(#[$doc:meta])* $name:ident $kind:ident: $a:expr, $b:expr => $T:ident $answer:expr),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident: $a:expr, $b:expr => $T:ident $expected:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
         /// Shapes broadcast, dtypes are promoted. Fails if the shapes do not broadcast, or for a dtype that the
         /// function is not defined for.
         ///
-        #[doc = example!($name, $a, $b => $T $answer)]
+        #[doc = example!($name, $a, $b => $T $expected)]
         pub fn $name(a: &Array, b: &Array) -> Result<Array> {
             promoted(BinaryKind::$kind, stringify!($name), a, b)
         }
@@ -498,13 +499,13 @@ macro_rules! promoted_binary {
 
 /// Functions of two arrays whose result is inexact.
 macro_rules! inexact_binary {
-    ($($(#[$doc:meta])* $name:ident $kind:ident: $a:expr, $b:expr => $T:ident $answer:expr),* $(,)?) => {$(
+    ($($(#[$doc:meta])* $name:ident $kind:ident: $a:expr, $b:expr => $T:ident $expected:expr),* $(,)?) => {$(
         $(#[$doc])*
         ///
         /// Integers and booleans are converted to float32 first. Shapes broadcast, dtypes are promoted. Fails if the shapes
         /// do not broadcast, or for a dtype that the function is not defined for.
         ///
-        #[doc = example!($name, $a, $b => $T $answer)]
+        #[doc = example!($name, $a, $b => $T $expected)]
         pub fn $name(a: &Array, b: &Array) -> Result<Array> {
             promoted(BinaryKind::$kind, stringify!($name), a, b)
         }
@@ -738,13 +739,13 @@ pub struct Closeness {
 }
 
 impl Default for Closeness {
-    /// MLX's defaults: relative 1e-5, absolute 1e-8; NaN is close to nothing.
+    /// MLX's defaults: relative 1e-5, absolute 1e-8; NaN is not close to anything.
     fn default() -> Self {
         Closeness { relative: 1e-5, absolute: 1e-8, equal_nan: false }
     }
 }
 
-/// The dtype in which integers and floating-point numbers are compared: wide enough to represent 32-bit integers exactly.
+/// The dtype in which integers and floating-point numbers are compared; it represents 32-bit integers exactly.
 pub(super) fn compared(a: DType, b: DType) -> DType {
     let both = promote(a, b);
     let is_wide = |dtype: DType| dtype.is_integer() && dtype.size() >= 4;
@@ -772,17 +773,17 @@ pub fn isclose(a: &Array, b: &Array, tolerance: Closeness) -> Result<Array> {
     };
     let (a, b) = meet_as("isclose", a, b, dtype)?;
     let distance = abs(&subtract(&a, &b)?)?;
-    let size = abs(&b)?;
+    let magnitude = abs(&b)?;
     let bound = add(
         &weak(Scalar::Float(tolerance.absolute), &distance),
-        &multiply(&weak(Scalar::Float(tolerance.relative), &size), &size)?,
+        &multiply(&weak(Scalar::Float(tolerance.relative), &magnitude), &magnitude)?,
     )?;
-    let near = less_equal(&distance, &bound)?;
-    let infinite = logical_or(&isinf(&a)?, &isinf(&b)?)?;
-    let same = equal(&a, &b)?;
-    let close = select(&infinite, &same, &near)?;
+    let is_within = less_equal(&distance, &bound)?;
+    let is_infinite = logical_or(&isinf(&a)?, &isinf(&b)?)?;
+    let is_equal = equal(&a, &b)?;
+    let is_close = select(&is_infinite, &is_equal, &is_within)?;
     if !tolerance.equal_nan {
-        return Ok(close);
+        return Ok(is_close);
     }
-    logical_or(&close, &logical_and(&isnan(&a)?, &isnan(&b)?)?)
+    logical_or(&is_close, &logical_and(&isnan(&a)?, &isnan(&b)?)?)
 }

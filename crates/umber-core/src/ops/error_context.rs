@@ -1,8 +1,8 @@
-//! Errors under the name of the function that a user called.
+//! Errors that name the function the user called.
 
 use umber_types::{Error, Result};
 
-/// `result` with the name in front of its error's text, `[name] …`, exchanged for `op`.
+/// Replace the function's name in the prefix of the error's text, `[name] …`, by `op`.
 pub(super) fn with_op<T>(op: &str, result: Result<T>) -> Result<T> {
     result.map_err(|error: Error| error.with_op(op))
 }

@@ -1,7 +1,7 @@
-//! Functions of one array, operators of two arrays of one dtype, and of an array and a number that takes its dtype, without
-//! asking what becomes of dtypes. Most of what programs do is such.
+//! Fast paths for functions of one array, operators on two arrays of one dtype, and operators on an array and a scalar that takes
+//! its dtype. These are most calls in practice, and need no promotion.
 //!
-//! Each answers `None` for what goes the usual way, whatever the reason; nothing has happened then.
+//! Each function returns `None`, without side effects, if the general path has to be used.
 
 use umber_kernels::tape::{supports_binary, supports_unary};
 use umber_types::{BinaryKind, DType, Scalar, Side, UnaryKind};
@@ -38,11 +38,11 @@ pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
 /// ```
 pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     let dtype = a.dtype();
-    if dtype != b.dtype() || !takes(kind, dtype) {
+    if dtype != b.dtype() || !preserves(kind, dtype) {
         return None;
     }
     let (shape_a, shape_b) = (a.shape(), b.shape());
-    // Nearly always one has the shape of the result, which need be neither made nor measured then.
+    // Usually one operand has the shape of the result, so that no shape has to be built and checked.
     if shape_a == shape_b || shape_b.broadcasts_to(shape_a) {
         apply::binary(kind, a, b, shape_a)
     } else if shape_a.broadcasts_to(shape_b) {
@@ -53,7 +53,7 @@ pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
     }
 }
 
-/// [`binary`], of an array and a bare number, which stands on `side` and takes the array's dtype.
+/// [`binary`] of an array and a scalar, which is the operand on `side` and takes the array's dtype.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -68,19 +68,19 @@ pub fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Option<Array> {
 /// ```
 pub fn with_number(kind: BinaryKind, array: &Array, number: Scalar, side: Side) -> Option<Array> {
     let dtype = array.dtype();
-    if !takes(kind, dtype) || !takes_dtype(number, dtype) {
+    if !preserves(kind, dtype) || !takes_dtype(number, dtype) {
         return None;
     }
     apply::with_number(kind, array, number, side)
 }
 
-/// Does `kind` keep or compare the dtype?
+/// Whether `kind` returns the dtype of its operands, or compares them.
 #[inline]
-fn takes(kind: BinaryKind, dtype: DType) -> bool {
+fn preserves(kind: BinaryKind, dtype: DType) -> bool {
     (dtype.is_inexact() || !kind.returns_inexact()) && supports_binary(kind, dtype)
 }
 
-/// Does a bare number take this dtype beside an array of it, and fit?
+/// Whether a scalar takes this dtype next to an array of it, and its value fits.
 #[inline]
 fn takes_dtype(number: Scalar, dtype: DType) -> bool {
     number.weak_dtype(dtype) == dtype && number.check_fits(dtype).is_ok()

@@ -6,8 +6,13 @@ use umber_types::{Result, ensure};
 use super::shaping::{flip, moveaxis, swapaxes};
 use crate::graph::Array;
 
-fn check_axes(op: &str, a: &Array, least: usize) -> Result<()> {
-    ensure!(a.ndim() >= least, Value(op), "array must have at least {least} dimensions, got {}", a.ndim());
+fn check_axes(op: &str, a: &Array, min_ndim: usize) -> Result<()> {
+    ensure!(
+        a.ndim() >= min_ndim,
+        Value(op),
+        "array must have at least {min_ndim} dimensions, got {}",
+        a.ndim()
+    );
     Ok(())
 }
 

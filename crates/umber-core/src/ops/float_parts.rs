@@ -1,4 +1,4 @@
-//! Parts of numbers: signs, bits, exponents, real and imaginary parts; and adjacent floating-point numbers.
+//! Parts of numbers: signs, bits, exponents, real and imaginary parts; and neighbouring floating-point numbers.
 
 use umber_types::{BinaryKind, DType, KeepAxes, Kind, Result, Scalar, UnaryKind, bail, ensure, promote};
 
@@ -15,8 +15,8 @@ use crate::primitives::view::View;
 
 /// Reinterpret the bytes of an array as another dtype.
 ///
-/// The last axis shrinks or grows by the ratio of the element sizes. Fails if its bytes are no whole number of
-/// elements of `dtype`. Bits have no derivative.
+/// The last axis shrinks or grows by the ratio of the element sizes. Fails if its length in bytes is not a
+/// multiple of the size of `dtype`. The derivative is not defined.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -99,7 +99,7 @@ pub fn frexp(x: &Array) -> Result<(Array, Array)> {
 pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype()).inexact();
     let (a, b) = meet_as("nextafter", a, b, dtype)?;
-    // Stop gradients at input and output: bits have no derivative, in forward or reverse mode.
+    // Stop gradients at input and output: bit patterns have no derivative in forward or reverse mode.
     let (a, b) = (stop_gradient(&a)?, stop_gradient(&b)?);
     ensure!(
         dtype.is_floating(),
@@ -114,13 +114,13 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
     let zero = weak(Scalar::Float(0.0), &a);
     let one = Array::scalar(Scalar::UInt(1), bits);
     // Bit patterns of numbers of one sign are ordered by magnitude.
-    let grows = logical_not(&logical_xor(&greater(&b, &a)?, &greater(&a, &zero)?)?)?;
-    let here = view(&a, bits)?;
-    let stepped = view(&select(&grows, &add(&here, &one)?, &subtract(&here, &one)?)?, dtype)?;
+    let is_outward = logical_not(&logical_xor(&greater(&b, &a)?, &greater(&a, &zero)?)?)?;
+    let pattern = view(&a, bits)?;
+    let stepped = view(&select(&is_outward, &add(&pattern, &one)?, &subtract(&pattern, &one)?)?, dtype)?;
     let from_zero = copysign(&view(&one, dtype)?, &b)?;
-    let moved = select(&equal(&a, &zero)?, &from_zero, &stepped)?;
-    let number = select(&equal(&a, &b)?, &b, &moved)?;
-    stop_gradient(&select(&logical_or(&isnan(&a)?, &isnan(&b)?)?, &add(&a, &b)?, &number)?)
+    let neighbour = select(&equal(&a, &zero)?, &from_zero, &stepped)?;
+    let result = select(&equal(&a, &b)?, &b, &neighbour)?;
+    stop_gradient(&select(&logical_or(&isnan(&a)?, &isnan(&b)?)?, &add(&a, &b)?, &result)?)
 }
 
 /// Distance from each element to the next number away from zero, with the sign of the element.
@@ -137,13 +137,13 @@ pub fn nextafter(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 pub fn spacing(x: &Array) -> Result<Array> {
     let x = cast_constant(x, x.dtype().inexact())?;
-    let size = abs(&x)?;
-    let above = nextafter(&size, &weak(Scalar::Float(f64::INFINITY), &size))?;
-    let below = nextafter(&size, &weak(Scalar::Float(0.0), &size))?;
-    // There is no finite number above the largest one.
-    let is_last = logical_and(&isinf(&above)?, &logical_not(&isinf(&size)?)?)?;
-    let size = stop_gradient(&size)?;
-    let distance = select(&is_last, &subtract(&size, &below)?, &subtract(&above, &size)?)?;
+    let magnitude = abs(&x)?;
+    let above = nextafter(&magnitude, &weak(Scalar::Float(f64::INFINITY), &magnitude))?;
+    let below = nextafter(&magnitude, &weak(Scalar::Float(0.0), &magnitude))?;
+    // The largest finite number has no finite neighbour above.
+    let is_max = logical_and(&isinf(&above)?, &logical_not(&isinf(&magnitude)?)?)?;
+    let magnitude = stop_gradient(&magnitude)?;
+    let distance = select(&is_max, &subtract(&magnitude, &below)?, &subtract(&above, &magnitude)?)?;
     copysign(&distance, &x)
 }
 
@@ -248,13 +248,13 @@ pub fn modf(x: &Array) -> Result<(Array, Array)> {
         x.dtype()
     );
     let x = cast_constant(x, x.dtype().inexact())?;
-    let whole = trunc(&x)?;
+    let integer = trunc(&x)?;
     // Subtract in the order that keeps the sign of zero; the derivative is one everywhere.
     let is_negative = signbit(&x)?;
-    let fraction = select(&is_negative, &negative(&subtract(&whole, &x)?)?, &subtract(&x, &whole)?)?;
+    let fraction = select(&is_negative, &negative(&subtract(&integer, &x)?)?, &subtract(&x, &integer)?)?;
     let zero = weak(Scalar::Float(0.0), &x);
     let signed = select(&is_negative, &negative(&zero)?, &zero)?;
-    Ok((select(&isinf(&x)?, &signed, &fraction)?, whole))
+    Ok((select(&isinf(&x)?, &signed, &fraction)?, integer))
 }
 
 /// Real part of a complex array if all imaginary parts are close to zero, else the array.
@@ -279,7 +279,7 @@ pub fn real_if_close(x: &Array, tolerance: f64) -> Result<Array> {
     }
     let precision = if x.dtype() == DType::Complex128 { f64::EPSILON } else { f64::from(f32::EPSILON) };
     let limit = if tolerance > 1.0 { tolerance * precision } else { tolerance };
-    let size = abs(&imag(x)?)?;
-    let is_close = all(&less(&size, &weak(Scalar::Float(limit), &size))?, None, KeepAxes::No)?;
+    let magnitude = abs(&imag(x)?)?;
+    let is_close = all(&less(&magnitude, &weak(Scalar::Float(limit), &magnitude))?, None, KeepAxes::No)?;
     if data_dependent::value_of("real_if_close", &is_close)?.as_bool() { real(x) } else { Ok(x.clone()) }
 }

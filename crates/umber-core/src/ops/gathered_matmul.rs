@@ -1,4 +1,4 @@
-//! Products of matrices that indices or segments choose.
+//! Matrix products selected by indices or segments.
 
 use umber_types::{BinaryKind, DType, Result, Shape, bail, ensure, promote};
 
@@ -39,11 +39,11 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
         return matmul(a, b);
     }
     let batch = |array: &Array| -> Shape { array.shape()[..array.ndim() - 2].into() };
-    let index = |given: Option<&Array>, batch: &Shape| match given {
+    let indices_or_all = |index: Option<&Array>, batch: &Shape| match index {
         Some(index) => Ok(index.clone()),
         None => reshape(&each(batch.size())?, batch.clone()),
     };
-    let (left, right) = (index(lhs, &batch(&x))?, index(rhs, &batch(&y))?);
+    let (left, right) = (indices_or_all(lhs, &batch(&x))?, indices_or_all(rhs, &batch(&y))?);
     let Some(shape) = left.shape().broadcast(right.shape()) else {
         bail!(
             Value("gather_mm"),
@@ -102,7 +102,7 @@ pub fn segmented_mm(a: &Array, b: &Array, segments: &Array) -> Result<Array> {
     let (a, b) = (cast_constant(a, dtype)?, cast_constant(b, dtype)?);
     let mut ends = segments.clone();
     if ends.dtype() == DType::UInt64 {
-        // What int64 cannot hold lies outside any axis, and must not come out negative.
+        // Clamp to int64: such values are out of bounds of any axis, and the cast would make them negative.
         ends = binary(BinaryKind::Minimum, &ends, &constant(&ends, i64::MAX))?;
     }
     let ends = reshape(&cast(&ends, DType::Int64)?, [segments.size() / 2, 2])?;

@@ -1,8 +1,8 @@
 //! The Walsh-Hadamard transform.
 //!
-//! A Hadamard matrix of order `m * 2^k` is a Kronecker product of one of order `m` and of small ones whose orders are
-//! powers of two. They are applied one after the other, each as a matrix product. The orders 12, 20 and 28 are those of R. Paley (J. Math. Phys. 12,
-//! 1933) and of J. Williamson (Duke Math. J. 11, 1944).
+//! A Hadamard matrix of order `m * 2^k` is a Kronecker product of one of order `m` and small ones whose orders are powers of two.
+//! The factors are applied one after the other, each as a matrix product. The matrices of orders 12, 20 and 28 are those of
+//! R. Paley (J. Math. Phys. 12, 1933) and J. Williamson (Duke Math. J. 11, 1944).
 
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape, bail, ensure};
@@ -11,8 +11,8 @@ use crate::graph::Array;
 use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{broadcast, cast, constant, mul, reshape, swap_last};
 
-/// The largest factor that is a power of two.
-const FACTOR: usize = 64;
+/// The largest power of two among the factors.
+const MAX_FACTOR: usize = 64;
 
 /// Walsh-Hadamard transform along the last axis: `scale * H x`.
 ///
@@ -52,15 +52,15 @@ pub fn hadamard_transform(a: &Array, scale: Option<f64>) -> Result<Array> {
     cast(&mul(&x, &constant(&x, Scalar::Float(scale)))?, dtype)
 }
 
-/// Orders whose product is this one, each with a matrix of its own.
+/// Factors of an order, for each of which there is a Hadamard matrix.
 fn factors(order: usize) -> Result<SmallVec<[usize; 8]>> {
-    let mut found: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut factors: SmallVec<[usize; 8]> = SmallVec::new();
     let twos = order.trailing_zeros();
-    let mut rest = match (order >> twos, twos) {
+    let mut remaining = match (order >> twos, twos) {
         (1, _) => order,
         (3 | 5 | 7, 2..) => {
             let odd = order >> twos;
-            found.push(4 * odd);
+            factors.push(4 * odd);
             order / (4 * odd)
         }
         _ => bail!(
@@ -68,14 +68,14 @@ fn factors(order: usize) -> Result<SmallVec<[usize; 8]>> {
             "last axis must have length m * 2^k with m = 1, 12, 20 or 28, got {order}"
         ),
     };
-    while rest > 1 {
-        found.push(rest.min(FACTOR));
-        rest /= rest.min(FACTOR);
+    while remaining > 1 {
+        factors.push(remaining.min(MAX_FACTOR));
+        remaining /= remaining.min(MAX_FACTOR);
     }
-    Ok(found)
+    Ok(factors)
 }
 
-/// A Hadamard matrix, row by row.
+/// A Hadamard matrix in row-major order.
 fn matrix(order: usize) -> Vec<i8> {
     let sign = |is_plus: bool| if is_plus { 1 } else { -1 };
     let entry = |i: usize, j: usize| match order {
@@ -84,32 +84,32 @@ fn matrix(order: usize) -> Vec<i8> {
         28 => williamson(["+------", "++----+", "+-+--+-", "+--++--"], i, j),
         _ => sign((i & j).count_ones().is_multiple_of(2)),
     };
-    (0..order * order).map(|at| entry(at / order, at % order)).collect()
+    (0..order * order).map(|i| entry(i / order, i % order)).collect()
 }
 
 /// Paley's second construction from the field of five elements: `C` times `[+ +; + -]` plus the identity matrix times
 /// `[+ -; - -]`, with the symmetric conference matrix `C` of order six.
 fn paley(i: usize, j: usize) -> i8 {
-    let ((row, column), (down, across)) = ((i / 2, j / 2), (i % 2, j % 2));
+    let ((row, column), (inner_row, inner_column)) = ((i / 2, j / 2), (i % 2, j % 2));
     if row == column {
-        return if (down, across) == (0, 0) { 1 } else { -1 };
+        return if (inner_row, inner_column) == (0, 0) { 1 } else { -1 };
     }
     // The squares modulo five are one and four.
     let is_plus = row == 0 || column == 0 || matches!((column + 5 - row) % 5, 1 | 4);
-    if is_plus == ((down, across) != (1, 1)) { 1 } else { -1 }
+    if is_plus == ((inner_row, inner_column) != (1, 1)) { 1 } else { -1 }
 }
 
 /// Williamson's array of four symmetric circulant matrices, given by their first rows.
 fn williamson(first_rows: [&str; 4], i: usize, j: usize) -> i8 {
     let n = first_rows[0].len();
-    // Which of the four stands where, and with which sign.
+    // The number and the sign of the circulant matrix in each block.
     const BLOCKS: [[(usize, i8); 4]; 4] = [
         [(0, 1), (1, 1), (2, 1), (3, 1)],
         [(1, -1), (0, 1), (3, -1), (2, 1)],
         [(2, -1), (3, 1), (0, 1), (1, -1)],
         [(3, -1), (2, -1), (1, 1), (0, 1)],
     ];
-    let (which, sign) = BLOCKS[i / n][j / n];
-    let place = (j % n + n - i % n) % n;
-    if first_rows[which].as_bytes()[place] == b'+' { sign } else { -sign }
+    let (block, sign) = BLOCKS[i / n][j / n];
+    let offset = (j % n + n - i % n) % n;
+    if first_rows[block].as_bytes()[offset] == b'+' { sign } else { -sign }
 }

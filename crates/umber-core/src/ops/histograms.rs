@@ -2,26 +2,26 @@
 
 use umber_types::{BinaryKind, DType, KeepAxes, Result, ScatterKind, Shape, Side, bail, ensure, promote};
 
-use super::bin_widths::{BinRule, suited_count};
+use super::bin_widths::{BinRule, estimated_count};
 use super::data_dependent;
 use super::elementwise::{add, divide, equal, minimum, multiply, select, subtract};
-use super::interpolation::halved_where_too_wide;
+use super::interpolation::overflow_scale;
 use super::promotion::cast_constant;
 use super::reductions::{all, max, min, sum};
 use super::searching::search_as;
-use super::sets::counted;
+use super::sets::count_dtype;
 use crate::graph::Array;
 use crate::primitives::gather::{Places, iota};
 use crate::primitives::rules::{binary, broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// Sum the weights, by default ones, at each index in `places`; the index `length` is discarded.
-fn piled(op: &'static str, places: &Array, weights: Option<&Array>, length: usize) -> Result<Array> {
-    let ones = broadcast(&Array::scalar(1, counted(places.size())), places.shape())?;
+/// Sum the weights, by default ones, for each index; the index `length` is discarded.
+fn accumulate(op: &'static str, indices: &Array, weights: Option<&Array>, length: usize) -> Result<Array> {
+    let ones = broadcast(&Array::scalar(1, count_dtype(indices.size())), indices.shape())?;
     let weights = weights.unwrap_or(&ones);
     let zeros = Array::full([length + 1].into(), 0, weights.dtype());
-    let grid = Places::grid(op, &[0], smallvec::smallvec![places.clone()]);
-    slice_along(&grid.write(ScatterKind::Add, &zeros, weights)?, 0, 0, length)
+    let bins = Places::grid(op, &[0], smallvec::smallvec![indices.clone()]);
+    slice_along(&bins.write(ScatterKind::Add, &zeros, weights)?, 0, 0, length)
 }
 
 /// The weights, flattened, if they have the shape of `a`.
@@ -40,11 +40,11 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
 
 /// Count the occurrences of each integer from zero to the maximum.
 ///
-/// The result is int32, or the floating-point sum of the weights of the occurrences. It has at least `least_length`
+/// The result is int32, or the floating-point sum of the weights of the occurrences. It has at least `min_length`
 /// elements.
 ///
 /// # Errors
-/// If `a` has not one axis of integers, an element is negative, or weights have another shape; inside `vmap` and
+/// If `a` is not one-dimensional and integer, an element is negative, or weights have another shape; inside `vmap` and
 /// `compile`, where `a` has no value.
 ///
 /// ```
@@ -56,7 +56,7 @@ fn checked(op: &str, a: &Array, weights: Option<&Array>) -> Result<Option<Array>
 /// assert_eq!(ops::bincount(&a, Some(&weights), 0)?.to_vec::<f32>()?, [0.5, 0.0, 3.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result<Array> {
+pub fn bincount(a: &Array, weights: Option<&Array>, min_length: i64) -> Result<Array> {
     ensure!(
         a.ndim() == 1 && (a.dtype().is_integer() || a.dtype() == DType::Bool || a.size() == 0),
         Value("bincount"),
@@ -64,12 +64,12 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
         a.shape(),
         a.dtype()
     );
-    ensure!(least_length >= 0, Value("bincount"), "minlength must not be negative, got {least_length}");
+    ensure!(min_length >= 0, Value("bincount"), "minlength must not be negative, got {min_length}");
     let weights = checked("bincount", a, weights)?;
     let weights = weights.map(|weights| cast(&weights, weights.dtype().inexact())).transpose()?;
-    let mut length = least_length as u64;
-    let places = if a.dtype() == DType::UInt64 {
-        // Too large ones count as negative.
+    let mut length = min_length as u64;
+    let indices = if a.dtype() == DType::UInt64 {
+        // Values beyond int64 become negative and fail below.
         cast(a, DType::Int64)?
     } else if a.dtype().is_integer() {
         a.clone()
@@ -77,13 +77,13 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
         cast(a, DType::UInt8)?
     };
     if a.size() > 0 {
-        let min_value = data_dependent::value_of("bincount", &min(&places, None, KeepAxes::No)?)?.as_i64();
+        let min_value = data_dependent::value_of("bincount", &min(&indices, None, KeepAxes::No)?)?.as_i64();
         ensure!(min_value >= 0, Value("bincount"), "elements must not be negative, got {min_value}");
-        let max_value = data_dependent::value_of("bincount", &max(&places, None, KeepAxes::No)?)?.as_i64();
+        let max_value = data_dependent::value_of("bincount", &max(&indices, None, KeepAxes::No)?)?.as_i64();
         length = length.max(max_value as u64 + 1);
     }
     let shape = Shape::checked("bincount", &[i64::try_from(length).unwrap_or(i64::MAX)])?;
-    piled("bincount", &places, weights.as_ref(), shape[0])
+    accumulate("bincount", &indices, weights.as_ref(), shape[0])
 }
 
 /// The bins of a histogram.
@@ -91,7 +91,7 @@ pub fn bincount(a: &Array, weights: Option<&Array>, least_length: i64) -> Result
 pub enum Bins {
     /// A number of bins of equal width, over the given range or from the minimum to the maximum.
     Count(i64, Option<(f64, f64)>),
-    /// Bins of equal width over the same range, whose number a rule chooses from the elements.
+    /// Bins of equal width over the same range, whose number is chosen from the elements by a rule.
     Suited(BinRule, Option<(f64, f64)>),
     /// Edges in ascending order.
     Edges(Array),
@@ -100,7 +100,7 @@ pub enum Bins {
 /// Edges of the bins of a [`histogram`], one more than there are bins.
 ///
 /// # Errors
-/// If there is no bin, edges do not rise, or a range is not finite; for a rule inside `vmap` and `compile`, where `a` has no
+/// If there is no bin, edges do not increase, or a range is not finite; for a rule inside `vmap` and `compile`, where `a` has no
 /// value.
 ///
 /// ```
@@ -122,12 +122,12 @@ fn narrowed(edges: &Array, a: &Array, bins: &Bins) -> Result<Array> {
     if matches!(bins, Bins::Edges(_)) { Ok(edges.clone()) } else { cast(edges, a.dtype().inexact()) }
 }
 
-/// The edges that elements are compared with; for integers in float64, which represents them exactly up to 2^53.
+/// The edges that elements are compared with; float64 for integers, which is exact up to 2^53.
 fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
     ensure!(!a.dtype().is_complex(), Type(op), "dtype {} is not supported, expected real numbers", a.dtype());
     let (count, range) = match bins {
         Bins::Count(count, range) => (*count, *range),
-        Bins::Suited(rule, range) => (suited_count(op, a, *rule, *range)?, *range),
+        Bins::Suited(rule, range) => (estimated_count(op, a, *rule, *range)?, *range),
         Bins::Edges(edges) => return check_edges(op, edges),
     };
     ensure!(count > 0, Value(op), "number of bins must be at least 1, got {count}");
@@ -151,16 +151,16 @@ fn edges_of(op: &str, a: &Array, bins: &Bins) -> Result<Array> {
             "the range ({low}, {high}) of the elements is not finite; pass range=(low, high)"
         );
     }
-    // A range of one point becomes one of width one around it.
+    // Widen an empty range to width one around its point.
     let is_point = equal(&low, &high)?;
     let half = select(&is_point, &scalar(0.5), &scalar(0.0))?;
     let (low, high) = (subtract(&low, &half)?, add(&high, &half)?);
     let step = cast(&iota(&shape, 0)?, wide)?;
-    let scale = halved_where_too_wide(&low, &high)?;
+    let scale = overflow_scale(&low, &high)?;
     let (bottom, top) = (multiply(&low, &scale)?, multiply(&high, &scale)?);
     let width = divide(&subtract(&top, &bottom)?, &scalar(count as f64))?;
     let edges = divide(&add(&bottom, &multiply(&step, &width)?)?, &scale)?;
-    // The last edge is the end itself, however the steps round.
+    // The last edge is exactly the upper end, despite rounding of the steps.
     let is_last = equal(&step, &scalar(count as f64))?;
     cast(&select(&is_last, &high, &edges)?, dtype)
 }
@@ -201,7 +201,7 @@ pub enum Density {
 /// Counts are int32; weights are summed in their dtype, integers for a density in float32.
 ///
 /// # Errors
-/// As for [`histogram_bin_edges`], or if weights have another shape than `a`.
+/// The errors of [`histogram_bin_edges`]; also if weights have another shape than `a`.
 ///
 /// # Examples
 /// ```
@@ -226,24 +226,24 @@ pub fn histogram(
         let dtype = weights.as_ref().map_or(DType::Int32, Array::dtype);
         return Ok((Array::full([0].into(), 0, dtype), narrowed(&edges, a, bins)?));
     }
-    let place = search_as("histogram", &edges, &flat, Side::Right, None)?;
-    let number = |value: usize| Array::scalar(value as i64, place.dtype());
+    let insertion = search_as("histogram", &edges, &flat, Side::Right, None)?;
+    let number = |value: usize| Array::scalar(value as i64, insertion.dtype());
     let last = reshape(&slice_along(&edges, 0, count, 1)?, Shape::scalar())?;
     let is_last = equal(&flat, &last)?;
-    // Below the first edge this wraps around to the largest integer, so elements outside are beyond the last bin.
-    let bin = select(&is_last, &number(count - 1), &subtract(&place, &number(1))?)?;
-    let place = minimum(&bin, &number(count))?;
-    let counts = piled("histogram", &place, weights.as_ref(), count)?;
-    let answered = narrowed(&edges, a, bins)?;
+    // Below the first edge, subtraction wraps around to the largest integer, so that outliers on both sides exceed the last bin.
+    let bin = select(&is_last, &number(count - 1), &subtract(&insertion, &number(1))?)?;
+    let index = minimum(&bin, &number(count))?;
+    let counts = accumulate("histogram", &index, weights.as_ref(), count)?;
+    let out_edges = narrowed(&edges, a, bins)?;
     if density == Density::Counts {
-        return Ok((counts, answered));
+        return Ok((counts, out_edges));
     }
-    let dtype = promote(promote(counts.dtype(), answered.dtype()), a.dtype()).inexact();
+    let dtype = promote(promote(counts.dtype(), out_edges.dtype()), a.dtype()).inexact();
     let (low, high) = (slice_along(&edges, 0, 0, count)?, slice_along(&edges, 0, 1, count)?);
-    let scale = halved_where_too_wide(&low, &high)?;
+    let scale = overflow_scale(&low, &high)?;
     let width = cast(&subtract(&multiply(&high, &scale)?, &multiply(&low, &scale)?)?, dtype)?;
     let counts = cast(&counts, dtype)?;
     let total = sum(&counts, None, KeepAxes::No)?;
-    let dense = multiply(&divide(&divide(&counts, &width)?, &total)?, &cast(&scale, dtype)?)?;
-    Ok((dense, answered))
+    let densities = multiply(&divide(&divide(&counts, &width)?, &total)?, &cast(&scale, dtype)?)?;
+    Ok((densities, out_edges))
 }

@@ -18,19 +18,19 @@ pub(super) fn index_dtype(length: usize) -> DType {
 }
 
 /// The coordinates, one array for each axis, of flat row-major indices, in the dtype of the indices.
-pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
+pub(crate) fn unravelled(indices: &Array, shape: &Shape) -> Result<Inputs> {
     let mut step = shape.size();
     let mut coordinates = Inputs::new();
     for (axis, &length) in shape.iter().enumerate() {
         // A length of zero means an empty array, which has no indices.
         step = step.checked_div(length).unwrap_or(0);
-        let whole = match step {
-            0 | 1 => places.clone(),
-            step => binary(BinaryKind::FloorDivide, places, &constant(places, step as i64))?,
+        let quotient = match step {
+            0 | 1 => indices.clone(),
+            step => binary(BinaryKind::FloorDivide, indices, &constant(indices, step as i64))?,
         };
         coordinates.push(match axis {
-            0 => whole,
-            _ => binary(BinaryKind::Remainder, &whole, &constant(&whole, length as i64))?,
+            0 => quotient,
+            _ => binary(BinaryKind::Remainder, &quotient, &constant(&quotient, length as i64))?,
         });
     }
     Ok(coordinates)
@@ -47,18 +47,18 @@ pub(crate) fn unravelled(places: &Array, shape: &Shape) -> Result<Inputs> {
 /// ```
 /// use umber_core::{Array, Shape, ops};
 ///
-/// let places = Array::from_slice(&[5, 2], [2]).unwrap();
-/// let [row, column] = &ops::unravel_index(&places, &Shape::from([2, 3])).unwrap()[..] else { panic!() };
+/// let flat = Array::from_slice(&[5, 2], [2]).unwrap();
+/// let [row, column] = &ops::unravel_index(&flat, &Shape::from([2, 3])).unwrap()[..] else { panic!() };
 /// assert_eq!(row.to_vec::<u32>().unwrap(), [1, 0]);
 /// assert_eq!(column.to_vec::<u32>().unwrap(), [2, 2]);
 /// ```
-pub fn unravel_index(places: &Array, shape: &Shape) -> Result<Vec<Array>> {
-    let places = resolve_indices("unravel_index", places, shape.size(), OutOfBounds::Raise)?;
-    check_inside("unravel_index", &places, shape.size())?;
-    unravelled(&places, shape)?
+pub fn unravel_index(indices: &Array, shape: &Shape) -> Result<Vec<Array>> {
+    let indices = resolve_indices("unravel_index", indices, shape.size(), OutOfBounds::Raise)?;
+    check_inside("unravel_index", &indices, shape.size())?;
+    unravelled(&indices, shape)?
         .iter()
         .zip(shape.iter())
-        .map(|(places, &length)| cast(places, index_dtype(length)))
+        .map(|(coordinate, &length)| cast(coordinate, index_dtype(length)))
         .collect()
 }
 
@@ -92,9 +92,9 @@ pub(super) fn check_inside(op: &str, indices: &Array, length: usize) -> Result<(
 /// # use umber_core as umber;
 /// use umber::{Array, Shape, ops, ops::OutOfBounds};
 /// let (row, column) = (Array::from([1, 3]), Array::from([2, 0]));
-/// let places = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), &[mode]);
-/// assert_eq!(places(OutOfBounds::Wrap)?.to_vec::<u32>()?, [5, 3]);
-/// assert!(places(OutOfBounds::Raise).is_err()); // there is no row 3
+/// let ravel = |mode| ops::ravel_multi_index(&[&row, &column], &Shape::from([2, 3]), &[mode]);
+/// assert_eq!(ravel(OutOfBounds::Wrap)?.to_vec::<u32>()?, [5, 3]);
+/// assert!(ravel(OutOfBounds::Raise).is_err()); // there is no row 3
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBounds]) -> Result<Array> {
@@ -113,21 +113,21 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
         shape.ndim()
     );
     let coordinates = broadcast_all("ravel_multi_index", coordinates)?;
-    let mut places: Option<Array> = None;
+    let mut flat: Option<Array> = None;
     for ((indices, &length), &mode) in coordinates.iter().zip(shape.iter()).zip(modes.iter().cycle()) {
         let indices = resolve_indices("ravel_multi_index", indices, length, mode)?;
         if mode == OutOfBounds::Raise {
             check_inside("ravel_multi_index", &indices, length)?;
         }
-        places = Some(match places {
-            Some(places) => add(&mul(&places, &constant(&places, length as i64))?, &indices)?,
+        flat = Some(match flat {
+            Some(flat) => add(&mul(&flat, &constant(&flat, length as i64))?, &indices)?,
             None => indices,
         });
     }
-    let Some(places) = places else {
+    let Some(flat) = flat else {
         bail!(Value("ravel_multi_index"), "shape must have at least one dimension")
     };
-    cast(&places, index_dtype(shape.size()))
+    cast(&flat, index_dtype(shape.size()))
 }
 
 /// Compute row and column indices of the elements on and below a diagonal of a matrix.
@@ -140,9 +140,9 @@ pub fn ravel_multi_index(coordinates: &[&Array], shape: &Shape, modes: &[OutOfBo
 /// ```
 /// # use umber_core as umber;
 /// use umber::ops;
-/// let places = ops::tril_indices(3, -1, 3)?;
-/// assert_eq!(places[0].to_vec::<u32>()?, [1, 2, 2]);
-/// assert_eq!(places[1].to_vec::<u32>()?, [0, 0, 1]);
+/// let indices = ops::tril_indices(3, -1, 3)?;
+/// assert_eq!(indices[0].to_vec::<u32>()?, [1, 2, 2]);
+/// assert_eq!(indices[1].to_vec::<u32>()?, [0, 0, 1]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
@@ -159,9 +159,9 @@ pub fn tril_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 /// ```
 /// # use umber_core as umber;
 /// use umber::ops;
-/// let places = ops::triu_indices(2, 0, 3)?;
-/// assert_eq!(places[0].to_vec::<u32>()?, [0, 0, 0, 1, 1]);
-/// assert_eq!(places[1].to_vec::<u32>()?, [0, 1, 2, 1, 2]);
+/// let indices = ops::triu_indices(2, 0, 3)?;
+/// assert_eq!(indices[0].to_vec::<u32>()?, [0, 0, 0, 1, 1]);
+/// assert_eq!(indices[1].to_vec::<u32>()?, [0, 1, 2, 1, 2]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
@@ -185,10 +185,10 @@ pub fn triu_indices(rows: i64, k: i64, columns: i64) -> Result<Vec<Array>> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
-    // Checked as the length of a matrix.
+    // `eye` checks the length.
     let length = eye(n, 0, 0, DType::Bool)?.shape()[0];
-    let along = cast(&iota(&Shape::from([length]), 0)?, index_dtype(length))?;
-    Ok(vec![along; ndim])
+    let indices = cast(&iota(&Shape::from([length]), 0)?, index_dtype(length))?;
+    Ok(vec![indices; ndim])
 }
 
 /// Compute the coordinates of every element of an array of a given shape.
@@ -211,9 +211,9 @@ pub fn diag_indices(n: i64, ndim: usize) -> Result<Vec<Array>> {
 pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec<Array>> {
     (0..shape.ndim())
         .map(|axis| {
-            let along = cast(&iota(&Shape::from([shape[axis]]), 0)?, dtype)?;
+            let indices = cast(&iota(&Shape::from([shape[axis]]), 0)?, dtype)?;
             let aligned: Shape = (0..shape.ndim()).map(|a| if a == axis { shape[axis] } else { 1 }).collect();
-            let aligned = reshape(&along, aligned)?;
+            let aligned = reshape(&indices, aligned)?;
             match kind {
                 super::MeshKind::Full => broadcast(&aligned, shape),
                 super::MeshKind::Sparse => Ok(aligned),
@@ -234,8 +234,8 @@ pub fn indices(shape: &Shape, dtype: DType, kind: super::MeshKind) -> Result<Vec
 /// # use umber_core as umber;
 /// use umber::{Array, ops, s};
 /// let a = Array::from([[1, 2, 3], [4, 5, 6], [7, 8, 9]]);
-/// let picks = ops::ix_(&[&Array::from([0, 2]), &Array::from([false, true, true])])?;
-/// assert_eq!(a.get(s![&picks[0], &picks[1]])?.to_vec::<i32>()?, [2, 3, 8, 9]);
+/// let indices = ops::ix_(&[&Array::from([0, 2]), &Array::from([false, true, true])])?;
+/// assert_eq!(a.get(s![&indices[0], &indices[1]])?.to_vec::<i32>()?, [2, 3, 8, 9]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
@@ -251,18 +251,18 @@ pub fn ix_(arrays: &[&Array]) -> Result<Vec<Array>> {
                 array.shape()
             );
             let dtype = array.dtype();
-            let picked = if dtype == DType::Bool {
+            let indices = if dtype == DType::Bool {
                 super::searching::flatnonzero(array)?
             } else if array.size() == 0 {
-                // An empty array has no elements of a wrong dtype.
+                // An empty array may have any dtype.
                 cast(array, DType::UInt32)?
             } else {
                 ensure!(dtype.is_integer(), Type("ix_"), "indices must be integers, not {dtype}");
                 (*array).clone()
             };
             let lengths: SmallVec<[usize; 4]> =
-                (0..ndim).map(|other| if other == axis { picked.size() } else { 1 }).collect();
-            reshape(&picked, &lengths[..])
+                (0..ndim).map(|other| if other == axis { indices.size() } else { 1 }).collect();
+            reshape(&indices, &lengths[..])
         })
         .collect()
 }

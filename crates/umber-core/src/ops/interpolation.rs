@@ -35,7 +35,7 @@ struct Points {
 }
 
 impl Points {
-    /// All abscissas reduced to one period, with a point of the adjacent period at either end.
+    /// All abscissas reduced to one period, with a point of the adjacent period at each end.
     fn wrapped(&self, period: f64) -> Result<Points> {
         let length = |like: &Array| weak(Scalar::Float(period), like);
         let x = remainder(&self.x, &length(&self.x))?;
@@ -54,50 +54,50 @@ impl Points {
         })
     }
 
-    /// The linear interpolant at each abscissa; outside of the points the value at the nearer end.
+    /// The linear interpolant at each abscissa; outside the points, the value at the nearer end.
     fn between(&self) -> Result<Array> {
         let count = self.xp.size() as i64;
         let end =
-            |array: &Array, place: i64| reshape(&slice_along(array, 0, place as usize, 1)?, Shape::scalar());
+            |array: &Array, index: i64| reshape(&slice_along(array, 0, index as usize, 1)?, Shape::scalar());
         let (first, last) = (end(&self.fp, 0)?, end(&self.fp, count - 1)?);
         let zero = multiply(&self.x, &weak(Scalar::Int(0), &self.x))?;
         if count == 1 {
             return add(&first, &zero);
         }
-        let found = cast(&searchsorted(&self.xp, &self.x, Side::Right, None)?, DType::Int64)?;
+        let insertion = cast(&searchsorted(&self.xp, &self.x, Side::Right, None)?, DType::Int64)?;
         let number = |value: i64| Array::scalar(value, DType::Int64);
-        let upper = clip(&found, Some(&number(1)), Some(&number(count - 1)))?;
+        let upper = clip(&insertion, Some(&number(1)), Some(&number(count - 1)))?;
         let lower = subtract(&upper, &number(1))?;
         let (x0, x1) = (take(&self.xp, &lower, Some(0))?, take(&self.xp, &upper, Some(0))?);
         let (f0, f1) = (take(&self.fp, &lower, Some(0))?, take(&self.fp, &upper, Some(0))?);
         let (low, high) = (end(&self.xp, 0)?, end(&self.xp, count - 1)?);
         let (is_below, is_above) = (less(&self.x, &low)?, greater(&self.x, &high)?);
-        let inside = select(&logical_or(&is_below, &is_above)?, &x0, &self.x)?;
-        let scale = halved_where_too_wide(&x0, &x1)?;
+        let clamped = select(&logical_or(&is_below, &is_above)?, &x0, &self.x)?;
+        let scale = overflow_scale(&x0, &x1)?;
         let distance = |to: &Array| subtract(&multiply(to, &scale)?, &multiply(&x0, &scale)?);
         let width = distance(&x1)?;
         let is_jump = equal(&width, &weak(Scalar::Int(0), &width))?;
         let width = select(&is_jump, &weak(Scalar::Int(1), &width), &width)?;
-        let part = divide(&distance(&inside)?, &width)?;
-        // Replace infinite values before interpolating: they would make the gradient NaN even where it is masked out.
-        let is_drawn = logical_and(&isfinite(&f0)?, &isfinite(&f1)?)?;
+        let fraction = divide(&distance(&clamped)?, &width)?;
+        // Replace infinite values before interpolating: their gradient would be NaN even where the result is masked out.
+        let is_finite = logical_and(&isfinite(&f0)?, &isfinite(&f1)?)?;
         let zero_value = weak(Scalar::Int(0), &f0);
-        let (start, stop) = (select(&is_drawn, &f0, &zero_value)?, select(&is_drawn, &f1, &zero_value)?);
-        let scale = halved_where_too_wide(&start, &stop)?;
+        let (start, stop) = (select(&is_finite, &f0, &zero_value)?, select(&is_finite, &f1, &zero_value)?);
+        let scale = overflow_scale(&start, &stop)?;
         let (bottom, top) = (multiply(&start, &scale)?, multiply(&stop, &scale)?);
-        let line = divide(&add(&bottom, &multiply(&subtract(&top, &bottom)?, &part)?)?, &scale)?;
-        // Between an infinite value and another one use their sum: NaN between opposite infinities.
+        let value = divide(&add(&bottom, &multiply(&subtract(&top, &bottom)?, &fraction)?)?, &scale)?;
+        // If one value is infinite, use the sum: NaN between opposite infinities.
         let sum = select(&equal(&f0, &f1)?, &f0, &add(&f0, &f1)?)?;
-        let line = select(&logical_or(&is_drawn, &isnan(&self.x)?)?, &line, &sum)?;
-        // Exact at the points, independent of rounding and next to infinite values.
-        let line = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &line)?)?;
-        let line = select(&is_below, &first, &line)?;
-        select(&is_above, &last, &line)
+        let value = select(&logical_or(&is_finite, &isnan(&self.x)?)?, &value, &sum)?;
+        // Return the exact values at the points, despite rounding and infinite neighbours.
+        let value = select(&equal(&self.x, &x0)?, &f0, &select(&equal(&self.x, &x1)?, &f1, &value)?)?;
+        let value = select(&is_below, &first, &value)?;
+        select(&is_above, &last, &value)
     }
 }
 
-/// A power of two by which both ends are scaled so that their distance does not overflow: one if it does not anyway.
-pub(super) fn halved_where_too_wide(low: &Array, high: &Array) -> Result<Array> {
+/// The power of two, 0.5 or 1, that scales both ends so that their distance does not overflow.
+pub(super) fn overflow_scale(low: &Array, high: &Array) -> Result<Array> {
     let is_too_wide = isinf(&subtract(high, low)?)?;
     let number = |value: f64| Array::scalar(value, low.dtype().real());
     select(&is_too_wide, &number(0.5), &number(1.0))
@@ -129,12 +129,12 @@ pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result
         xp.shape(),
         fp.shape()
     );
-    let places = promote(x.dtype(), xp.dtype()).inexact();
-    ensure!(!places.is_complex(), Type("interp"), "dtype {places} is not supported, expected real numbers");
-    let dtype = promote(places, fp.dtype()).inexact();
-    let places = promote(places, dtype.real());
-    let at = |array: &Array| widened(&cast_constant(array, places)?);
-    let points = Points { x: at(x)?, xp: at(xp)?, fp: widened(&cast_constant(fp, dtype)?)? };
+    let x_dtype = promote(x.dtype(), xp.dtype()).inexact();
+    ensure!(!x_dtype.is_complex(), Type("interp"), "dtype {x_dtype} is not supported, expected real numbers");
+    let dtype = promote(x_dtype, fp.dtype()).inexact();
+    let x_dtype = promote(x_dtype, dtype.real());
+    let convert = |array: &Array| widened(&cast_constant(array, x_dtype)?);
+    let points = Points { x: convert(x)?, xp: convert(xp)?, fp: widened(&cast_constant(fp, dtype)?)? };
     if let Some(period) = outside.period {
         ensure!(
             period != 0.0 && period.is_finite(),
@@ -144,7 +144,7 @@ pub fn interp(x: &Array, xp: &Array, fp: &Array, outside: Outside<'_>) -> Result
         return cast(&points.wrapped(period.abs())?.between()?, dtype);
     }
     let mut value = points.between()?;
-    let end = |place: usize| reshape(&slice_along(&points.xp, 0, place, 1)?, Shape::scalar());
+    let end = |index: usize| reshape(&slice_along(&points.xp, 0, index, 1)?, Shape::scalar());
     if let Some(left) = outside.left {
         let is_outside = less(&points.x, &end(0)?)?;
         value = select(&is_outside, &cast_constant(left, value.dtype())?, &value)?;

@@ -4,7 +4,7 @@ use umber_types::shape::normalize_axis;
 use umber_types::{DType, KeepAxes, Result, Scalar, ensure};
 
 use super::creation::{
-    check_complex, check_length, line_places, linspace, linspace_between, with_exact_ends,
+    check_complex, check_length, index_column, linspace, linspace_between, with_exact_ends,
 };
 use super::data_dependent;
 use super::elementwise::{
@@ -98,7 +98,7 @@ pub fn geomspace(start: f64, stop: f64, length: i64, endpoint: bool, dtype: DTyp
         "start and stop must be finite, non-zero and of the same sign, got {start} and {stop}"
     );
     if !(stop / start).is_normal() {
-        // The ratio overflows or underflows; its square root does not, and is applied twice.
+        // The ratio overflows or underflows; its square root does not, and is multiplied twice.
         let half = (stop.abs().log10() - start.abs().log10()) / 2.0;
         let roots = logspace(0.0, half, length, endpoint, 10.0, DType::Float64)?;
         let ends = (&multiply(&roots, &weak(start.into(), &roots))?, &weak(stop.into(), &roots));
@@ -139,30 +139,30 @@ pub fn geomspace_between(
     let axis = normalize_axis(OP, axis, ends[0].ndim() + 1)?;
     let (start, stop) = (astype(&ends[0], wide)?, astype(&ends[1], wide)?);
     check_ends(&start, &stop)?;
-    let size = abs(&divide(&stop, &start)?)?;
-    let least = Array::scalar(f64::MIN_POSITIVE, DType::Float64);
-    let is_extreme = logical_or(&isinf(&size)?, &less(&size, &least)?)?;
+    let ratio = abs(&divide(&stop, &start)?)?;
+    let smallest_normal = Array::scalar(f64::MIN_POSITIVE, DType::Float64);
+    let is_extreme = logical_or(&isinf(&ratio)?, &less(&ratio, &smallest_normal)?)?;
     let one = Array::scalar(1.0, wide);
-    let near = |end: &Array| select(&is_extreme, &one, end);
-    let near = log10(&divide(&near(&stop)?, &near(&start)?)?)?;
-    // The ratio may overflow or underflow; its square root does not, and is applied twice.
-    let exponent = select(&is_extreme, &half_distance(&start, &stop)?, &near)?;
+    let finite = |end: &Array| select(&is_extreme, &one, end);
+    let log_ratio = log10(&divide(&finite(&stop)?, &finite(&start)?)?)?;
+    // The ratio may overflow or underflow; its square root does not, and is multiplied twice.
+    let exponent = select(&is_extreme, &half_distance(&start, &stop)?, &log_ratio)?;
     let (zero, ten) = (Array::scalar(0.0, DType::Float64), Array::scalar(10.0, DType::Float64));
     let factors = logspace_between(&zero, &exponent, length, endpoint, &ten, 0, wide)?;
-    let once = select(&is_extreme, &multiply(&factors, &start)?, &start)?;
-    let mut line = scaled(&factors, (&once, &stop), length, endpoint, dtype)?;
+    let scaled_start = select(&is_extreme, &multiply(&factors, &start)?, &start)?;
+    let mut values = scaled(&factors, (&scaled_start, &stop), length, endpoint, dtype)?;
     if dtype.is_integer() && length > 0 {
-        line = with_exact_ends(&line, &ends[0], &ends[1], length, endpoint)?;
+        values = with_exact_ends(&values, &ends[0], &ends[1], length, endpoint)?;
     }
-    move_axis(&line, 0, axis)
+    move_axis(&values, 0, axis)
 }
 
 /// Half of the logarithm of `stop / start`; the quotient itself may overflow.
 fn half_distance(start: &Array, stop: &Array) -> Result<Array> {
-    let size = |end: &Array| log10(&abs(end)?);
+    let log_magnitude = |end: &Array| log10(&abs(end)?);
     let sign_phase = log10(&divide(&sign(stop)?, &sign(start)?)?)?;
-    let whole = add(&subtract(&size(stop)?, &size(start)?)?, &sign_phase)?;
-    multiply(&whole, &weak(0.5.into(), &whole))
+    let distance = add(&subtract(&log_magnitude(stop)?, &log_magnitude(start)?)?, &sign_phase)?;
+    multiply(&distance, &weak(0.5.into(), &distance))
 }
 
 /// Fail for ends without a common ratio, if their values are known.
@@ -174,14 +174,14 @@ fn check_ends(start: &Array, stop: &Array) -> Result<()> {
         let zero = weak(Scalar::Int(0), end);
         logical_and(&isfinite(end)?, &not_equal(end, &zero)?)
     };
-    let mut is_fine = logical_and(&is_end(start)?, &is_end(stop)?)?;
+    let mut is_valid = logical_and(&is_end(start)?, &is_end(stop)?)?;
     if !start.dtype().is_complex() {
         let is_positive = |end: &Array| greater(end, &weak(Scalar::Int(0), end));
-        is_fine = logical_and(&is_fine, &equal(&is_positive(start)?, &is_positive(stop)?)?)?;
+        is_valid = logical_and(&is_valid, &equal(&is_positive(start)?, &is_positive(stop)?)?)?;
     }
-    let is_fine = data_dependent::known(&all(&is_fine, None, KeepAxes::No)?)?;
+    let is_valid = data_dependent::known(&all(&is_valid, None, KeepAxes::No)?)?;
     ensure!(
-        is_fine.is_none_or(Scalar::as_bool),
+        is_valid.is_none_or(Scalar::as_bool),
         Value("geomspace"),
         "start and stop must be finite, non-zero and of the same sign"
     );
@@ -198,8 +198,8 @@ fn scaled(
 ) -> Result<Array> {
     let mut values = multiply(factors, start)?;
     if endpoint && length > 1 {
-        let places = line_places(length, stop.ndim(), DType::Int64)?;
-        let is_last = equal(&places, &weak(Scalar::Int(length - 1), &places))?;
+        let indices = index_column(length, stop.ndim(), DType::Int64)?;
+        let is_last = equal(&indices, &weak(Scalar::Int(length - 1), &indices))?;
         values = select(&is_last, stop, &values)?;
     }
     if dtype.is_integer() {

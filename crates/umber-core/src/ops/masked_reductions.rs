@@ -21,9 +21,9 @@ pub struct Selection<'a> {
     pub dtype: Option<DType>,
     /// The value that the reduction starts from, and the result for no elements.
     pub initial: Option<&'a Array>,
-    /// Elements where it is false are left out; it broadcasts to the array's shape.
+    /// The condition: elements for which it is false are left out. It broadcasts to the array's shape.
     pub condition: Option<&'a Array>,
-    /// The mean of the elements, for variances, if it is known already; it broadcasts to the array's shape.
+    /// The mean of the elements, for variances, if the caller knows it; it broadcasts to the array's shape.
     pub mean: Option<&'a Array>,
 }
 
@@ -32,7 +32,7 @@ impl Selection<'_> {
         self.dtype.is_none() && self.initial.is_none() && self.condition.is_none() && self.mean.is_none()
     }
 
-    /// The given mean in the dtype of `x`.
+    /// The caller's mean in the dtype of `x`.
     pub(super) fn known_mean(&self, op: &str, x: &Array) -> Result<Option<Array>> {
         let Some(mean) = self.mean else { return Ok(None) };
         ensure!(
@@ -46,7 +46,7 @@ impl Selection<'_> {
     }
 
     /// The condition as bool in the shape of `a`.
-    pub(super) fn chosen(&self, op: &str, a: &Array) -> Result<Option<Array>> {
+    pub(super) fn mask(&self, op: &str, a: &Array) -> Result<Option<Array>> {
         let Some(condition) = self.condition else { return Ok(None) };
         ensure!(
             condition.shape().broadcasts_to(a.shape()),
@@ -89,30 +89,33 @@ pub fn reduce_selected(
         return mean_selected(a, axes, keep, selection);
     }
     let op = kind.name();
-    let found = axes_of(op, a, axes)?;
+    let reduced_axes = axes_of(op, a, axes)?;
     let mut x = cast_constant(a, selection.dtype.unwrap_or(a.dtype()))?;
-    let (neutral, combine) = from_nothing(kind);
+    let (identity, combine) = identity_and_combine(kind);
     if matches!(kind, ReduceKind::All | ReduceKind::Any) {
         x = cast_constant(&x, DType::Bool)?;
     }
-    if let Some(chosen) = selection.chosen(op, &x)? {
-        // Replace elements that are left out by a neutral value: for an extremum the initial value.
-        let other = match (neutral, selection.initial) {
+    if let Some(mask) = selection.mask(op, &x)? {
+        // Replace elements that are left out by the identity of the reduction; an extremum has none and uses the initial value.
+        let fill = match (identity, selection.initial) {
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
             (None, _) => {
                 bail!(Value(op), "a condition requires an initial value")
             }
         };
-        x = select(&chosen, &x, &other)?;
+        x = select(&mask, &x, &fill)?;
     }
     let Some(initial) = selection.initial else {
-        if neutral.is_none() {
-            super::reductions::check_not_empty(op, &x, &found)?;
+        if identity.is_none() {
+            super::reductions::check_not_empty(op, &x, &reduced_axes)?;
         }
-        return cast(&reduced(kind, &x, &found, keep)?, selection.dtype.unwrap_or(result_dtype(kind, &x)));
+        return cast(
+            &reduced(kind, &x, &reduced_axes, keep)?,
+            selection.dtype.unwrap_or(result_dtype(kind, &x)),
+        );
     };
-    let result = reduced(kind, &x, &found, keep)?;
+    let result = reduced(kind, &x, &reduced_axes, keep)?;
     ensure!(
         initial.shape().broadcasts_to(result.shape()),
         Value(op),
@@ -137,8 +140,8 @@ fn plain(kind: ReduceKind, a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> R
     }
 }
 
-/// The result for no elements, if there is one, and the operation that combines two results.
-fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
+/// The identity of the reduction, if there is one, and the operation that combines two results.
+fn identity_and_combine(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
     match kind {
         ReduceKind::Sum => (Some(Scalar::Int(0)), BinaryKind::Add),
         ReduceKind::Prod => (Some(Scalar::Int(1)), BinaryKind::Multiply),
@@ -146,7 +149,7 @@ fn from_nothing(kind: ReduceKind) -> (Option<Scalar>, BinaryKind) {
         ReduceKind::Max => (None, BinaryKind::Maximum),
         ReduceKind::All => (Some(Scalar::Bool(true)), BinaryKind::LogicalAnd),
         ReduceKind::Any => (Some(Scalar::Bool(false)), BinaryKind::LogicalOr),
-        ReduceKind::Mean => unreachable!("means are not made of others"),
+        ReduceKind::Mean => unreachable!("means do not combine"),
     }
 }
 
@@ -158,10 +161,10 @@ fn result_dtype(kind: ReduceKind, x: &Array) -> DType {
     }
 }
 
-/// Elements in the dtype of computation, the condition, and the dtype of the result.
+/// Elements in the dtype of computation, their mask, and the dtype of the result.
 pub(super) struct Elements {
     x: Array,
-    chosen: Option<Array>,
+    mask: Option<Array>,
     known_mean: Option<Array>,
     dtype: DType,
     /// Whether the elements have the range of float64, so that their squares may overflow.
@@ -174,52 +177,57 @@ impl Elements {
         let is_wide = dtype.inexact().real() == DType::Float64;
         // Round to the requested dtype, then compute in one that represents the squares.
         let x = cast_constant(&cast_constant(a, dtype.inexact())?, widest(dtype))?;
-        let (chosen, known_mean) = (selection.chosen(op, &x)?, selection.known_mean(op, &x)?);
-        Ok(Elements { x, chosen, known_mean, dtype, is_wide })
+        let (mask, known_mean) = (selection.mask(op, &x)?, selection.known_mean(op, &x)?);
+        Ok(Elements { x, mask, known_mean, dtype, is_wide })
     }
 
-    /// The elements of `a` that are not NaN.
-    pub(super) fn numbers(op: &str, a: &Array, dtype: DType, selection: Selection<'_>) -> Result<Elements> {
+    /// The elements of `a`, with a mask of those that are not NaN.
+    pub(super) fn without_nan(
+        op: &str,
+        a: &Array,
+        dtype: DType,
+        selection: Selection<'_>,
+    ) -> Result<Elements> {
         let is_wide = a.dtype().real() == DType::Float64;
         let x = cast_constant(a, widest(a.dtype()))?;
-        let chosen = Some(logical_not(&isnan(&x)?)?);
+        let mask = Some(logical_not(&isnan(&x)?)?);
         let known_mean = selection.known_mean(op, &x)?;
-        Ok(Elements { x, chosen, known_mean, dtype, is_wide })
+        Ok(Elements { x, mask, known_mean, dtype, is_wide })
     }
 
-    /// `x` where the condition holds, otherwise zero.
-    fn only(&self, x: &Array) -> Result<Array> {
-        match &self.chosen {
-            Some(chosen) => select(chosen, x, &weak(Scalar::Int(0), x)),
+    /// `x` where the mask is true, otherwise zero.
+    fn masked(&self, x: &Array) -> Result<Array> {
+        match &self.mask {
+            Some(mask) => select(mask, x, &weak(Scalar::Int(0), x)),
             None => Ok(x.clone()),
         }
     }
 
-    /// Number of elements over axes, selected or not.
-    fn whole(&self, axes: &Axes) -> f64 {
+    /// The number of elements over axes, masked or not.
+    fn total_count(&self, axes: &Axes) -> f64 {
         axes.iter().map(|&axis| self.x.shape()[axis] as f64).product()
     }
 
     /// Number of selected elements over axes, which are kept with length one, as float64.
     fn count(&self, axes: &Axes) -> Result<Array> {
-        match &self.chosen {
-            Some(chosen) => cast(&count_true(chosen, axes, KeepAxes::Yes)?, DType::Float64),
-            None => Ok(Array::scalar(self.whole(axes), DType::Float64)),
+        match &self.mask {
+            Some(mask) => cast(&count_true(mask, axes, KeepAxes::Yes)?, DType::Float64),
+            None => Ok(Array::scalar(self.total_count(axes), DType::Float64)),
         }
     }
 
     /// The mean of the selected elements of `x`.
     fn mean_of(&self, x: &Array, axes: &Axes) -> Result<Array> {
-        let (x, count) = (self.only(x)?, self.count(axes)?);
+        let (x, count) = (self.masked(x)?, self.count(axes)?);
         let total = reduced(ReduceKind::Sum, &x, axes, KeepAxes::Yes)?;
         let mean = divide(&total, &count)?;
         if !self.is_wide {
             return Ok(mean);
         }
-        // Where the sum overflows, the mean of all elements does not.
-        let part = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
-        let whole = Array::scalar(self.whole(axes), DType::Float64);
-        select(&isfinite(&total)?, &mean, &multiply(&part, &divide(&whole, &count)?)?)
+        // If the sum overflows, rescale the mean of all elements, which does not.
+        let mean_of_all = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
+        let total_count = Array::scalar(self.total_count(axes), DType::Float64);
+        select(&isfinite(&total)?, &mean, &multiply(&mean_of_all, &divide(&total_count, &count)?)?)
     }
 
     /// The mean over axes, rounded.
@@ -236,29 +244,29 @@ impl Elements {
         measure: Measure,
     ) -> Result<Array> {
         // Scaling by a power of two near the largest element is exact and keeps the squares in range.
-        let scale = (self.is_wide && measure == Measure::Deviation && self.whole(axes) > 0.0)
+        let scale = (self.is_wide && measure == Measure::Deviation && self.total_count(axes) > 0.0)
             .then(|| {
-                power_of_two(&reduced(ReduceKind::Max, &abs(&self.only(&self.x)?)?, axes, KeepAxes::Yes)?)
+                power_of_two(&reduced(ReduceKind::Max, &abs(&self.masked(&self.x)?)?, axes, KeepAxes::Yes)?)
             })
             .transpose()?;
         let scaled = |x: &Array| scale.as_ref().map_or_else(|| Ok(x.clone()), |scale| divide(x, scale));
         let x = scaled(&self.x)?;
-        let distance = match &self.known_mean {
-            Some(mean) => self.only(&subtract(&x, &scaled(mean)?)?)?,
+        let deviations = match &self.known_mean {
+            Some(mean) => self.masked(&subtract(&x, &scaled(mean)?)?)?,
             None => {
-                let distance = self.only(&subtract(&x, &self.mean_of(&x, axes)?)?)?;
-                // There is no wider dtype than float64: correct the rounding error of the mean by the mean of the deviations.
+                let deviations = self.masked(&subtract(&x, &self.mean_of(&x, axes)?)?)?;
+                // float64 has no wider dtype: correct the rounding error of the mean by the mean of the deviations.
                 if self.is_wide {
-                    self.only(&subtract(&distance, &self.mean_of(&distance, axes)?)?)?
+                    self.masked(&subtract(&deviations, &self.mean_of(&deviations, axes)?)?)?
                 } else {
-                    distance
+                    deviations
                 }
             }
         };
-        let squares = if distance.dtype().is_complex() {
-            real(&multiply(&distance, &conj(&distance)?)?)?
+        let squares = if deviations.dtype().is_complex() {
+            real(&multiply(&deviations, &conj(&deviations)?)?)?
         } else {
-            square(&distance)?
+            square(&deviations)?
         };
         let count = self.count(axes)?;
         let freedom = subtract(&count, &Array::scalar(ddof, DType::Float64))?;
@@ -266,7 +274,7 @@ impl Elements {
         let variance = divide(&reduced(ReduceKind::Sum, &squares, axes, KeepAxes::Yes)?, &freedom)?;
         let measured = match measure {
             Measure::Variance => variance,
-            // Not differentiable between equal elements: the gradient is zero there, as for norms.
+            // The square root is not differentiable at zero: the gradient is zero there, as for norms.
             Measure::Deviation => power_or(&variance, 0.5, 0.0)?,
         };
         let measured = scale.map_or(Ok(measured.clone()), |scale| multiply(&measured, &scale))?;
@@ -285,14 +293,14 @@ impl Elements {
 /// ```
 ///
 /// # Errors
-/// Where the condition does not broadcast to the array's shape.
+/// If the condition does not broadcast to the array's shape.
 pub fn mean_selected(
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let found = axes_of("mean", a, axes)?;
+    let reduced_axes = axes_of("mean", a, axes)?;
     match selection {
         Selection { dtype, initial: None, condition: None, mean: None } => {
             let x = dtype.map_or(Ok(a.clone()), |dtype| cast_constant(a, dtype.inexact()))?;
@@ -300,7 +308,7 @@ pub fn mean_selected(
         }
         _ => {
             let elements = Elements::new("mean", a, selection)?;
-            cast(&elements.mean(&found, keep)?, elements.dtype)
+            cast(&elements.mean(&reduced_axes, keep)?, elements.dtype)
         }
     }
 }
@@ -316,7 +324,7 @@ pub fn mean_selected(
 /// ```
 ///
 /// # Errors
-/// Where the condition or the mean does not broadcast to the array's shape.
+/// If the condition or the mean does not broadcast to the array's shape.
 pub fn var_selected(
     a: &Array,
     axes: Option<&[i64]>,
@@ -324,12 +332,12 @@ pub fn var_selected(
     ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let found = axes_of("var", a, axes)?;
+    let reduced_axes = axes_of("var", a, axes)?;
     if selection.is_plain() {
         return variance("var", a, axes, keep, ddof);
     }
     let elements = Elements::new("var", a, selection)?;
-    cast(&elements.dispersion(&found, keep, ddof, Measure::Variance)?, elements.dtype.real())
+    cast(&elements.dispersion(&reduced_axes, keep, ddof, Measure::Variance)?, elements.dtype.real())
 }
 
 /// Standard deviation of selected elements over axes: the square root of [`var_selected`].
@@ -343,7 +351,7 @@ pub fn var_selected(
 /// ```
 ///
 /// # Errors
-/// As of [`var_selected`].
+/// The errors of [`var_selected`].
 pub fn std_selected(
     a: &Array,
     axes: Option<&[i64]>,
@@ -351,10 +359,10 @@ pub fn std_selected(
     ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let found = axes_of("std", a, axes)?;
+    let reduced_axes = axes_of("std", a, axes)?;
     if selection.is_plain() {
         return deviation("std", a, axes, keep, ddof);
     }
     let elements = Elements::new("std", a, selection)?;
-    cast(&elements.dispersion(&found, keep, ddof, Measure::Deviation)?, elements.dtype.real())
+    cast(&elements.dispersion(&reduced_axes, keep, ddof, Measure::Deviation)?, elements.dtype.real())
 }

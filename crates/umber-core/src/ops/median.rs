@@ -51,30 +51,30 @@ pub fn median(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> 
             mean_of(&slice_along(&sorted, axis, length / 2 - 1, 1)?, &upper)?
         }
     };
-    // NaN sorts last: there is one if and only if the last element is NaN.
+    // NaN sorts last: the last element is NaN if and only if any element is.
     let last = slice_along(&sorted, axis, length - 1, 1)?;
     let is_number = binary(BinaryKind::Equal, &last, &last)?;
     let median = Array::record_one(Select, &[&is_number, &middle, &last])?;
     finish(&cast(&median, a.dtype().inexact())?, a, &axes, keep)
 }
 
-/// The median of the first `count` elements of each sorted line along the last axis.
+/// The median of the first `count` elements along the last axis, which is sorted.
 fn middle_of(op: &'static str, sorted: &Array, count: &Array) -> Result<Array> {
     let axis = sorted.ndim() - 1;
     let number = |value: i64| Array::scalar(value, DType::Int64);
     let axes = Axes::sorted([axis]);
     let length = NumberOfElements { axes, dtype: DType::Int64 }.record(sorted)?;
     let last = subtract(&length, &number(1))?;
-    // One position per line, whether `count` is one number or one per line.
-    let lines = full_like(&slice_along(sorted, axis, 0, 1)?, 0, DType::Int64);
-    let at = |place: &Array| {
-        let place = maximum(&floor_divide(place, &number(2))?, &number(0))?;
-        Places::along(op, axis, elementwise::add(&lines, &minimum(&place, &last)?)?).read(sorted)
+    // Broadcast the index to one per row, whether `count` is a scalar or has one element per row.
+    let zeros = full_like(&slice_along(sorted, axis, 0, 1)?, 0, DType::Int64);
+    let element = |index: &Array| {
+        let index = maximum(&floor_divide(index, &number(2))?, &number(0))?;
+        Places::along(op, axis, elementwise::add(&zeros, &minimum(&index, &last)?)?).read(sorted)
     };
-    mean_of(&at(&subtract(count, &number(1))?)?, &at(count)?)
+    mean_of(&element(&subtract(count, &number(1))?)?, &element(count)?)
 }
 
-/// The median over axes, ignoring NaN, of complex elements ordered by their real parts first; NaN where all are NaN.
+/// The median over axes, ignoring NaN, of complex elements ordered by their real parts first; NaN if all are NaN.
 pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     let merged = MergedAxes::new(a, axes)?.array;
     let axis = merged.ndim() - 1;
@@ -82,11 +82,11 @@ pub(super) fn median_of_numbers(a: &Array, axes: &Axes, keep: KeepAxes) -> Resul
     let count = count_numbers(&merged, Some(&[-1]), KeepAxes::Yes, DType::Int64)?;
     let middle = middle_of("nanmedian", &sorted, &count)?;
     let zero = Array::scalar(0, DType::Int64);
-    let is_without = binary(BinaryKind::Equal, &count, &broadcast(&zero, count.shape())?)?;
-    finish(&select(&is_without, &weak(Scalar::Float(f64::NAN), &middle), &middle)?, a, axes, keep)
+    let is_all_nan = binary(BinaryKind::Equal, &count, &broadcast(&zero, count.shape())?)?;
+    finish(&select(&is_all_nan, &weak(Scalar::Float(f64::NAN), &middle), &middle)?, a, axes, keep)
 }
 
-/// `(a + b) / 2`, rounded once; `a / 2 + b / 2` for float64 where the sum overflows.
+/// `(a + b) / 2`, rounded once; `a / 2 + b / 2` for float64 if the sum overflows.
 fn mean_of(a: &Array, b: &Array) -> Result<Array> {
     let wide = widest(a.dtype());
     let (x, y) = (cast(a, wide)?, cast(b, wide)?);

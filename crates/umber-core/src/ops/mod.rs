@@ -1,62 +1,62 @@
-//! The functions users call, by documentation group: they check, promote, and record.
+//! The functions that users call, by documentation group. They check arguments, promote dtypes and record operations.
 //!
-//! | group | what is in it |
+//! | group | contents |
 //! |---|---|
-//! | [`bin_widths`] | how wide the bins of a histogram should be |
-//! | [`bits`] | bits packed into bytes, and out of them |
-//! | [`block_masked`] | products of matrices some of whose blocks are masked |
-//! | [`selecting`] | arrays chosen from element by element, and chosen elements set |
-//! | [`composed_elementwise`] | elementwise functions made of others: `sinc`, `gcd`, `fmax`, … |
-//! | [`comparisons`] | whole arrays compared, and neighbours subtracted |
-//! | [`contraction`] | products of matrices and of their kin |
-//! | [`convolution`] | kernels that slide over their input, forwards and transposed |
+//! | [`bin_widths`] | rules for the bin width of histograms |
+//! | [`bits`] | packing and unpacking of bits |
+//! | [`block_masked`] | matrix products with masked blocks |
+//! | [`selecting`] | selection by conditions, and assignment to selected elements |
+//! | [`composed_elementwise`] | elementwise functions composed of others: `sinc`, `gcd`, `fmax`, … |
+//! | [`comparisons`] | comparisons of arrays as a whole, and differences of neighbours |
+//! | [`contraction`] | matrix products and tensor contractions |
+//! | [`convolution`] | convolutions and transposed convolutions |
 //! | [`creation`] | arrays from parameters |
-//! | [`fast_path`] | functions and operators of arrays of one dtype, without asking more |
-//! | [`dot_products`] | NumPy's products of vectors, matrices and numbers |
-//! | [`einsum`](mod@einsum) | sums of products written with an index for each axis |
-//! | [`elementwise`] | functions of one, two or three arrays, element by element |
-//! | [`fast`] | operations that are one kernel where a backend has it |
-//! | [`fft`] | Fourier transforms along one axis or several, and of frames of a signal |
-//! | [`polynomial_fit`] | polynomials that lie closest to points |
-//! | [`gathered_matmul`] | products of matrices that indices or segments choose |
+//! | [`fast_path`] | functions and operators of arrays of one dtype, without promotion |
+//! | [`dot_products`] | NumPy's products of vectors, matrices and scalars |
+//! | [`einsum`](mod@einsum) | sums of products in index notation |
+//! | [`elementwise`] | elementwise functions of one, two or three arrays |
+//! | [`fast`] | operations that backends may implement as one kernel |
+//! | [`fft`] | Fourier transforms along one or more axes, cosine transforms and short-time transforms |
+//! | [`polynomial_fit`] | least-squares fits of polynomials |
+//! | [`gathered_matmul`] | matrix products selected by indices or segments |
 //! | [`hadamard`] | the Walsh-Hadamard transform |
-//! | [`histograms`] | how many elements, or how much weight, falls where |
-//! | [`index_grids`] | index arrays of triangles, diagonals and grids, and places as coordinates |
-//! | [`indexing`] | parts of arrays read and updated, and functions that take index arrays |
-//! | [`interpolation`] | functions known at some points, between them |
-//! | [`linalg`] | factors, inverses, norms, eigenvalues and solutions of matrices |
+//! | [`histograms`] | histograms and counts |
+//! | [`index_grids`] | index arrays of triangles, diagonals and grids, and conversion of indices to coordinates |
+//! | [`indexing`] | indexing, updates, and functions that take index arrays |
+//! | [`interpolation`] | piecewise linear interpolation |
+//! | [`linalg`] | factorisations, inverses, norms, eigenvalues and linear equations |
 //! | [`median`](mod@median) | the median |
-//! | [`nan_reductions`] | reductions and scans that pass over NaN |
-//! | [`float_parts`] | what numbers are made of: signs, bits, exponents, parts, neighbours |
-//! | [`phase_unwrap`] | phases without their jumps |
-//! | [`piecewise_functions`] | functions put together of pieces |
+//! | [`nan_reductions`] | reductions and scans that ignore NaN |
+//! | [`float_parts`] | signs, bits, exponents, fractions and neighbours of floating-point numbers |
+//! | [`phase_unwrap`] | unwrapping of phases |
+//! | [`piecewise_functions`] | piecewise functions |
 //! | [`transfers`] | transfers between devices |
 //! | [`polynomial_roots`] | quotients and roots of polynomials |
 //! | [`polynomials`] | polynomials as vectors of coefficients |
-//! | [`quantization`] | numbers stored in few bits each, and products with matrices of them |
-//! | [`quantile_methods`] | the methods by which quantiles are found among sorted elements |
+//! | [`quantization`] | quantised arrays, and products with quantised matrices |
+//! | [`quantile_methods`] | methods of quantiles |
 //! | [`quantiles`] | quantiles and percentiles, with or without NaN |
-//! | [`random`] | draws from distributions, and their keys |
-//! | [`reductions`] | many elements to one: sums, extrema, means, softmax |
-//! | [`rounding`] | rounding to decimal places, and numbers in place of NaN and infinities |
-//! | [`scans`] | what a reduction would answer after each element |
-//! | [`searching`] | where something holds, and where values go |
-//! | [`masked_reductions`] | reductions of some of the elements, in a given dtype, from a given start |
-//! | [`sets`] | distinct elements, and what two arrays have in common |
-//! | [`shaping`] | the same elements under another shape, in another order, or several times |
-//! | [`numerical_gradient`] | slopes of values, the area under them, and differences of neighbours |
-//! | [`sorting`] | order, and parts of it |
-//! | [`log_spacing`](mod@log_spacing) | numbers spaced evenly on a logarithmic scale |
-//! | [`stacking`] | arrays joined as rows, columns or blocks, and cut apart again |
-//! | [`statistics`] | weighted means, spans, covariances and correlations |
-//! | [`zero_trimming`] | zeros taken off the ends of arrays |
-//! | [`flips`] | arrays mirrored and turned |
-//! | [`weighted_quantiles`] | quantiles of elements that count more or less than once |
-//! | [`windows`] | weights that fall towards both ends of an interval |
+//! | [`random`] | random numbers and their keys |
+//! | [`reductions`] | reductions: sums, extrema, means, softmax |
+//! | [`rounding`] | rounding to decimal places, and replacement of NaN and infinities |
+//! | [`scans`] | cumulative reductions |
+//! | [`searching`] | nonzero elements, and positions in sorted arrays |
+//! | [`masked_reductions`] | reductions with a mask, a dtype or an initial value |
+//! | [`sets`] | distinct elements and set operations |
+//! | [`shaping`] | changes of shape and order, joining, repeating and padding |
+//! | [`numerical_gradient`] | numerical gradients, integrals and differences |
+//! | [`sorting`] | sorting and partitioning |
+//! | [`log_spacing`](mod@log_spacing) | values spaced evenly on a logarithmic scale |
+//! | [`stacking`] | arrays joined as rows, columns or blocks, and split again |
+//! | [`statistics`] | weighted means, ranges, covariances and correlations |
+//! | [`zero_trimming`] | removal of leading and trailing zeros |
+//! | [`flips`] | flips and rotations of arrays |
+//! | [`weighted_quantiles`] | quantiles of weighted elements |
+//! | [`windows`] | window functions |
 //!
-//! All but [`fast`], [`fft`], [`linalg`] and [`random`] are also named here: `ops::sum` is `ops::reductions::sum`. Arrays are taken by
-//! reference and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text says
-//! `[op]` what was wrong, got what, expected what. Rust's operators do the same for arithmetic, but panic.
+//! All but [`fast`], [`fft`], [`linalg`] and [`random`] are re-exported here: `ops::sum` is `ops::reductions::sum`. Arrays are
+//! passed by reference, and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text is
+//! `[op]` followed by the reason. Rust's operators do the same for arithmetic, but panic.
 
 pub mod bin_widths;
 pub mod bits;

@@ -1,6 +1,6 @@
 //! Reductions and scans that ignore NaN.
 //!
-//! Integers and booleans have no NaN: for them these are the ordinary functions.
+//! Integers and booleans have no NaN, so that these are the ordinary functions for them.
 
 use umber_types::{ArgReduceKind, Axes, DType, KeepAxes, ReduceKind, Result, Scalar, ensure};
 
@@ -31,16 +31,16 @@ pub(super) fn count_numbers(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, dty
     cast(&count_true(&is_number, &axes_of("count", a, axes)?, keep)?, dtype)
 }
 
-/// `a` in the requested dtype, with elements that are not selected replaced by NaN.
-fn numbers(op: &str, a: &Array, selection: Selection<'_>) -> Result<Array> {
-    let a = asked(op, a, selection.dtype)?;
-    let Some(chosen) = selection.chosen(op, &a)? else { return Ok(a) };
+/// `a` in the requested dtype, with masked elements replaced by NaN.
+fn with_masked_nan(op: &str, a: &Array, selection: Selection<'_>) -> Result<Array> {
+    let a = in_dtype(op, a, selection.dtype)?;
+    let Some(mask) = selection.mask(op, &a)? else { return Ok(a) };
     let x = if a.dtype().is_inexact() { a } else { widened(&a)? };
-    select(&chosen, &x, &weak(Scalar::Float(f64::NAN), &x))
+    select(&mask, &x, &weak(Scalar::Float(f64::NAN), &x))
 }
 
 /// `a` in the requested dtype, which must be inexact to represent NaN.
-fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
+fn in_dtype(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
     let Some(dtype) = dtype else { return Ok(a.clone()) };
     ensure!(
         dtype.is_inexact(),
@@ -63,7 +63,7 @@ fn asked(op: &str, a: &Array, dtype: Option<DType>) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     with_op("nansum", reduce_selected(ReduceKind::Sum, &filled(a, 0.0)?, axes, keep, selection))
 }
@@ -80,7 +80,7 @@ pub fn nansum(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nanprod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     with_op("nanprod", reduce_selected(ReduceKind::Prod, &filled(a, 1.0)?, axes, keep, selection))
 }
@@ -128,16 +128,16 @@ pub fn nancumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<A
 /// If the requested dtype is an integer dtype although that of `a` is inexact, or the condition does not broadcast to the
 /// array's shape.
 pub fn nanmean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
-    let found = axes_of("nanmean", a, axes)?;
+    let reduced_axes = axes_of("nanmean", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
         return with_op("nanmean", mean_selected(a, axes, keep, selection));
     }
     let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
-    Elements::numbers("nanmean", &numbers("nanmean", a, selection)?, dtype, Selection::default())?
-        .mean(&found, keep)
+    Elements::without_nan("nanmean", &with_masked_nan("nanmean", a, selection)?, dtype, Selection::default())?
+        .mean(&reduced_axes, keep)
 }
 
-/// A measure of dispersion about the mean; NaN where there are at most `ddof` elements.
+/// A measure of dispersion about the mean; NaN if there are at most `ddof` elements.
 fn dispersion(
     (op, measure): (&str, Measure),
     a: &Array,
@@ -147,12 +147,12 @@ fn dispersion(
     selection: Selection<'_>,
 ) -> Result<Array> {
     let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
-    let x = numbers(op, a, selection)?;
-    let elements = Elements::numbers(op, &x, dtype, selection)?;
+    let x = with_masked_nan(op, a, selection)?;
+    let elements = Elements::without_nan(op, &x, dtype, selection)?;
     let measured = elements.dispersion(axes, keep, ddof as f64, measure)?;
     let count = count_true(&logical_not(&isnan(&x)?)?, axes, keep)?;
-    let has_freedom = greater(&cast(&count, DType::Int64)?, &Array::scalar(ddof, DType::Int64))?;
-    select(&has_freedom, &measured, &weak(Scalar::Float(f64::NAN), &measured))
+    let is_defined = greater(&cast(&count, DType::Int64)?, &Array::scalar(ddof, DType::Int64))?;
+    select(&is_defined, &measured, &weak(Scalar::Float(f64::NAN), &measured))
 }
 
 /// Variance of the elements over axes, ignoring NaN.
@@ -167,7 +167,7 @@ fn dispersion(
 /// ```
 ///
 /// # Errors
-/// As of [`nanmean`].
+/// The errors of [`nanmean`].
 pub fn nanvar(
     a: &Array,
     axes: Option<&[i64]>,
@@ -175,11 +175,11 @@ pub fn nanvar(
     ddof: i64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let found = axes_of("nanvar", a, axes)?;
+    let reduced_axes = axes_of("nanvar", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
         return with_op("nanvar", var_selected(a, axes, keep, ddof as f64, selection));
     }
-    dispersion(("nanvar", Measure::Variance), a, &found, keep, ddof, selection)
+    dispersion(("nanvar", Measure::Variance), a, &reduced_axes, keep, ddof, selection)
 }
 
 /// Standard deviation of the elements over axes, ignoring NaN: the square root of [`nanvar`].
@@ -192,7 +192,7 @@ pub fn nanvar(
 /// ```
 ///
 /// # Errors
-/// As of [`nanmean`].
+/// The errors of [`nanmean`].
 pub fn nanstd(
     a: &Array,
     axes: Option<&[i64]>,
@@ -200,25 +200,25 @@ pub fn nanstd(
     ddof: i64,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let found = axes_of("nanstd", a, axes)?;
+    let reduced_axes = axes_of("nanstd", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
         return with_op("nanstd", std_selected(a, axes, keep, ddof as f64, selection));
     }
-    dispersion(("nanstd", Measure::Deviation), a, &found, keep, ddof, selection)
+    dispersion(("nanstd", Measure::Deviation), a, &reduced_axes, keep, ddof, selection)
 }
 
 fn extremum(
     op: &str,
     kind: ReduceKind,
-    neutral: f64,
+    identity: f64,
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
     selection: Selection<'_>,
 ) -> Result<Array> {
-    let found = axes_of(op, a, axes)?;
+    let reduced_axes = axes_of(op, a, axes)?;
     if selection.initial.is_none() {
-        check_not_empty(op, a, &found)?;
+        check_not_empty(op, a, &reduced_axes)?;
     }
     if !a.dtype().is_inexact() {
         return with_op(op, reduce_selected(kind, a, axes, keep, selection));
@@ -228,15 +228,15 @@ fn extremum(
         Value(op),
         "a condition requires an initial value"
     );
-    let x = numbers(op, a, selection)?;
-    let initial = selection.initial.map(|initial| filled(initial, neutral)).transpose()?;
+    let x = with_masked_nan(op, a, selection)?;
+    let initial = selection.initial.map(|initial| filled(initial, identity)).transpose()?;
     let start = Selection { initial: initial.as_ref(), ..Selection::default() };
-    let found = with_op(op, reduce_selected(kind, &filled(&x, neutral)?, axes, keep, start))?;
-    let mut is_without = all(&isnan(&x)?, axes, keep)?;
+    let result = with_op(op, reduce_selected(kind, &filled(&x, identity)?, axes, keep, start))?;
+    let mut is_all_nan = all(&isnan(&x)?, axes, keep)?;
     if let Some(initial) = selection.initial {
-        is_without = logical_and(&is_without, &isnan(initial)?)?;
+        is_all_nan = logical_and(&is_all_nan, &isnan(initial)?)?;
     }
-    select(&is_without, &weak(Scalar::Float(f64::NAN), &found), &found)
+    select(&is_all_nan, &weak(Scalar::Float(f64::NAN), &result), &result)
 }
 
 /// Minimum of the elements over axes, ignoring NaN.
@@ -251,7 +251,7 @@ fn extremum(
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     extremum("nanmin", ReduceKind::Min, f64::INFINITY, a, axes, keep, selection)
 }
@@ -268,7 +268,7 @@ pub fn nanmin(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// ```
 ///
 /// # Errors
-/// As of [`reduce_selected`].
+/// The errors of [`reduce_selected`].
 pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Selection<'_>) -> Result<Array> {
     extremum("nanmax", ReduceKind::Max, f64::NEG_INFINITY, a, axes, keep, selection)
 }
@@ -284,8 +284,8 @@ pub fn nanmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes, selection: Select
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    let found = with_op("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))?;
-    among_numbers(ArgReduceKind::ArgMin, found, a, axis, keep)
+    let result = with_op("nanargmin", argmin(&filled(a, f64::INFINITY)?, axis, keep))?;
+    checked_index(ArgReduceKind::ArgMin, result, a, axis, keep)
 }
 
 /// Index of the maximum along an axis, ignoring NaN.
@@ -299,21 +299,21 @@ pub fn nanargmin(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> 
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn nanargmax(a: &Array, axis: Option<i64>, keep: KeepAxes) -> Result<Array> {
-    let found = with_op("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))?;
-    among_numbers(ArgReduceKind::ArgMax, found, a, axis, keep)
+    let result = with_op("nanargmax", argmax(&filled(a, f64::NEG_INFINITY)?, axis, keep))?;
+    checked_index(ArgReduceKind::ArgMax, result, a, axis, keep)
 }
 
-/// `found`, whose evaluation fails where all elements are NaN.
-fn among_numbers(
+/// `index`, whose evaluation fails if all elements are NaN.
+fn checked_index(
     kind: ArgReduceKind,
-    found: Array,
+    index: Array,
     a: &Array,
     axis: Option<i64>,
     keep: KeepAxes,
 ) -> Result<Array> {
     if !a.dtype().is_inexact() {
-        return Ok(found);
+        return Ok(index);
     }
-    let is_without = all(&isnan(a)?, axis.as_ref().map(std::slice::from_ref), keep)?;
-    Array::record_one(Control::Found(kind), &[&found, &is_without])
+    let is_all_nan = all(&isnan(a)?, axis.as_ref().map(std::slice::from_ref), keep)?;
+    Array::record_one(Control::Found(kind), &[&index, &is_all_nan])
 }

@@ -21,22 +21,22 @@ pub enum EdgeOrder {
     Second,
 }
 
-/// Parts of an array along an axis.
-struct Along<'a> {
+/// Segments of an array along an axis.
+struct AlongAxis<'a> {
     array: &'a Array,
     axis: usize,
 }
 
-impl Along<'_> {
-    fn part(&self, start: usize, length: usize) -> Result<Array> {
+impl AlongAxis<'_> {
+    fn segment(&self, start: usize, length: usize) -> Result<Array> {
         slice_along(self.array, self.axis, start, length)
     }
 
-    /// `Σ weights[k] part(start + k)` over parts of one length.
+    /// `Σ weights[k] segment(start + k)` over segments of equal length.
     fn weighted(&self, start: usize, length: usize, weights: &[Array]) -> Result<Array> {
         let mut total: Option<Array> = None;
         for (k, weight) in weights.iter().enumerate() {
-            let term = multiply(&self.part(start + k, length)?, weight)?;
+            let term = multiply(&self.segment(start + k, length)?, weight)?;
             total = Some(match total {
                 Some(total) => add(&total, &term)?,
                 None => term,
@@ -46,65 +46,65 @@ impl Along<'_> {
     }
 }
 
-/// Weights of the values at three points, with distances `a` and `b` between them, in the derivative of the parabola
-/// through them at one of the points.
-fn parabola(a: &Array, b: &Array, at: usize) -> Result<[Array; 3]> {
-    let both = add(a, b)?;
-    let (left, middle, right) = (multiply(a, &both)?, multiply(a, b)?, multiply(b, &both)?);
+/// The derivative of a parabola through three points, with distances `a` and `b` between them, at one of the points: the weights
+/// of the values at the three points.
+fn parabola(a: &Array, b: &Array, point: usize) -> Result<[Array; 3]> {
+    let sum = add(a, b)?;
+    let (left, middle, right) = (multiply(a, &sum)?, multiply(a, b)?, multiply(b, &sum)?);
     let twice = |x: &Array, y: &Array| add(&add(x, x)?, y);
-    Ok(match at {
+    Ok(match point {
         0 => [
             negative(&divide(&twice(a, b)?, &left)?)?,
-            divide(&both, &middle)?,
+            divide(&sum, &middle)?,
             negative(&divide(a, &right)?)?,
         ],
         1 => [negative(&divide(b, &left)?)?, divide(&subtract(b, a)?, &middle)?, divide(a, &right)?],
-        _ => [divide(b, &left)?, negative(&divide(&both, &middle)?)?, divide(&twice(b, a)?, &right)?],
+        _ => [divide(b, &left)?, negative(&divide(&sum, &middle)?)?, divide(&twice(b, a)?, &right)?],
     })
 }
 
-/// Derivatives along one axis; `steps` is one distance for all adjacent points, or a vector of distances.
-fn slopes(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Result<Array> {
+/// Derivatives along one axis; `steps` is the distance of all adjacent points, or a vector of distances.
+fn derivatives(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Result<Array> {
     let length = f.shape()[axis];
-    let along = Along { array: f, axis };
-    let is_even = steps.ndim() == 0;
+    let along = AlongAxis { array: f, axis };
+    let is_uniform = steps.ndim() == 0;
     let mut aligned = vec![1; f.ndim()];
     let mut step = |start: usize, count: usize| -> Result<Array> {
-        if is_even {
+        if is_uniform {
             return Ok(steps.clone());
         }
         aligned[axis] = count;
         reshape(&slice_along(steps, 0, start, count)?, Shape::from(&aligned[..]))
     };
-    let mut parts = Vec::new();
-    let inside = length - 2;
+    let mut segments = Vec::new();
+    let interior = length - 2;
     let (first, last) = match edges {
         EdgeOrder::First => {
-            let rise = |at: usize| subtract(&along.part(at + 1, 1)?, &along.part(at, 1)?);
-            (divide(&rise(0)?, &step(0, 1)?)?, divide(&rise(inside)?, &step(inside, 1)?)?)
+            let rise = |i: usize| subtract(&along.segment(i + 1, 1)?, &along.segment(i, 1)?);
+            (divide(&rise(0)?, &step(0, 1)?)?, divide(&rise(interior)?, &step(interior, 1)?)?)
         }
         EdgeOrder::Second => {
             let first = along.weighted(0, 1, &parabola(&step(0, 1)?, &step(1, 1)?, 0)?)?;
-            let weights = parabola(&step(inside - 1, 1)?, &step(inside, 1)?, 2)?;
+            let weights = parabola(&step(interior - 1, 1)?, &step(interior, 1)?, 2)?;
             (first, along.weighted(length - 3, 1, &weights)?)
         }
     };
-    parts.push(first);
-    if inside > 0 {
-        parts.push(if is_even {
-            let rise = subtract(&along.part(2, inside)?, &along.part(0, inside)?)?;
+    segments.push(first);
+    if interior > 0 {
+        segments.push(if is_uniform {
+            let rise = subtract(&along.segment(2, interior)?, &along.segment(0, interior)?)?;
             divide(&rise, &add(steps, steps)?)?
         } else {
-            along.weighted(0, inside, &parabola(&step(0, inside)?, &step(1, inside)?, 1)?)?
+            along.weighted(0, interior, &parabola(&step(0, interior)?, &step(1, interior)?, 1)?)?
         });
     }
-    parts.push(last);
-    concatenate(&parts.iter().collect::<Vec<_>>(), Some(axis as i64))
+    segments.push(last);
+    concatenate(&segments.iter().collect::<Vec<_>>(), Some(axis as i64))
 }
 
 /// Numerical gradient of sampled values, by differences of adjacent elements.
 ///
-/// `log_spacing` holds one distance for all axes, or for every axis a distance (0-d) or the coordinates (a vector as
+/// `spacing` holds one distance for all axes, or for every axis a distance (0-d) or the coordinates (a vector as
 /// long as the axis); empty, it means unit distances. Interior points use second-order differences. Integers give
 /// float32.
 ///
@@ -117,7 +117,7 @@ fn slopes(f: &Array, steps: &Array, axis: usize, edges: EdgeOrder) -> Result<Arr
 /// ```
 ///
 /// # Errors
-/// Where an axis has fewer points than the ends need (two, or three), or the spacings do not fit the axes.
+/// If an axis has fewer points than the ends need (two, or three), or the spacings do not fit the axes.
 pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: EdgeOrder) -> Result<Vec<Array>> {
     let axes: Vec<usize> = match axes {
         Some(axes) => {
@@ -135,31 +135,31 @@ pub fn gradient(f: &Array, spacing: &[&Array], axes: Option<&[i64]>, edges: Edge
     );
     let dtype = spacing.iter().fold(f.dtype(), |dtype, array| promote(dtype, array.dtype())).inexact();
     let x = widened(&cast_constant(f, dtype)?)?;
-    let least = if edges == EdgeOrder::First { 2 } else { 3 };
+    let min_points = if edges == EdgeOrder::First { 2 } else { 3 };
     let one = weak(Scalar::Int(1), &x);
-    let slope = |(number, &axis): (usize, &usize)| {
+    let derivative = |(i, &axis): (usize, &usize)| {
         let length = f.shape()[axis];
         ensure!(
-            length >= least,
+            length >= min_points,
             Value("gradient"),
-            "needs at least {least} points along axis {axis}, got {length} (shape {})",
+            "needs at least {min_points} points along axis {axis}, got {length} (shape {})",
             f.shape()
         );
-        let given = match spacing {
+        let coordinates = match spacing {
             [] => one.clone(),
             [all] => cast_constant(all, x.dtype())?,
-            many => cast_constant(many[number], x.dtype())?,
+            many => cast_constant(many[i], x.dtype())?,
         };
         ensure!(
-            given.ndim() == 0 || (given.ndim() == 1 && given.size() == length),
+            coordinates.ndim() == 0 || (coordinates.ndim() == 1 && coordinates.size() == length),
             Value("gradient"),
             "spacing for axis {axis} must be a number or have shape ({length},), got shape {}",
-            given.shape()
+            coordinates.shape()
         );
-        let steps = if given.ndim() == 0 { given } else { diff(&given, 1, 0)? };
-        cast(&slopes(&x, &steps, axis, edges)?, dtype)
+        let steps = if coordinates.ndim() == 0 { coordinates } else { diff(&coordinates, 1, 0)? };
+        cast(&derivatives(&x, &steps, axis, edges)?, dtype)
     };
-    axes.iter().enumerate().map(slope).collect()
+    axes.iter().enumerate().map(derivative).collect()
 }
 
 /// Abscissas of the values of [`trapezoid`].
@@ -183,37 +183,39 @@ pub enum Samples<'a> {
 /// ```
 ///
 /// # Errors
-/// Where places do not fit the values.
+/// If the abscissas do not match the values.
 pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
-    let at = normalize_axis("trapezoid", axis, y.ndim())?;
+    let y_axis = normalize_axis("trapezoid", axis, y.ndim())?;
     let dtype = match samples {
         Samples::At(x) => promote(y.dtype(), x.dtype()).inexact(),
         Samples::Every(_) => y.dtype().inexact(),
     };
     let values = widened(&cast_constant(y, dtype)?)?;
-    let count = y.shape()[at].saturating_sub(1);
-    let pairs =
-        add(&slice_along(&values, at, y.shape()[at] - count, count)?, &slice_along(&values, at, 0, count)?)?;
+    let count = y.shape()[y_axis].saturating_sub(1);
+    let pairs = add(
+        &slice_along(&values, y_axis, y.shape()[y_axis] - count, count)?,
+        &slice_along(&values, y_axis, 0, count)?,
+    )?;
     let widths = match samples {
         Samples::Every(distance) => weak(Scalar::Float(distance), &values),
         Samples::At(x) => {
             let x = cast_constant(x, values.dtype())?;
-            let (x, along) = if x.ndim() == 1 {
+            let (x, x_axis) = if x.ndim() == 1 {
                 let mut aligned = vec![1; y.ndim()];
-                aligned[at] = x.size();
-                (reshape(&x, Shape::from(&aligned[..]))?, at)
+                aligned[y_axis] = x.size();
+                (reshape(&x, Shape::from(&aligned[..]))?, y_axis)
             } else {
-                let along = normalize_axis("trapezoid", axis, x.ndim())?;
-                (x, along)
+                let x_axis = normalize_axis("trapezoid", axis, x.ndim())?;
+                (x, x_axis)
             };
             ensure!(
-                x.shape()[along] == y.shape()[at],
+                x.shape()[x_axis] == y.shape()[y_axis],
                 Value("trapezoid"),
                 "numbers of points differ along axis {axis}: {} in x, {} in y",
-                x.shape()[along],
-                y.shape()[at]
+                x.shape()[x_axis],
+                y.shape()[y_axis]
             );
-            diff(&x, 1, along as i64)?
+            diff(&x, 1, x_axis as i64)?
         }
     };
     let areas = multiply(&pairs, &multiply(&widths, &weak(Scalar::Float(0.5), &widths))?)?;
@@ -234,19 +236,19 @@ pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the dtype of `a` cannot hold the ends.
+/// If the dtype of `a` cannot hold the ends.
 pub fn ediff1d(a: &Array, to_end: Option<&Array>, to_begin: Option<&Array>) -> Result<Array> {
     let differences = diff(&reshape(a, [a.size()])?, 1, 0)?;
-    let end = |given: Option<&Array>| {
-        let Some(given) = given else { return Ok(Array::full([0].into(), 0, a.dtype())) };
+    let end = |values: Option<&Array>| {
+        let Some(values) = values else { return Ok(Array::full([0].into(), 0, a.dtype())) };
         ensure!(
-            promote(given.dtype(), a.dtype()) == a.dtype(),
+            promote(values.dtype(), a.dtype()) == a.dtype(),
             Type("ediff1d"),
             "cannot cast {} to {}, the dtype of the array",
-            given.dtype(),
+            values.dtype(),
             a.dtype()
         );
-        cast_constant(&reshape(given, [given.size()])?, a.dtype())
+        cast_constant(&reshape(values, [values.size()])?, a.dtype())
     };
     concatenate(&[&end(to_begin)?, &differences, &end(to_end)?], Some(0))
 }

@@ -1,8 +1,8 @@
-//! Rust's operators on arrays and numbers. They panic with the text of the error where shapes or dtypes do not meet.
+//! Rust's operators on arrays and scalars. They panic with the error's text if shapes or dtypes are incompatible.
 //!
-//! A number beside an array takes the array's dtype where it can, as in Python; any that a [`Scalar`] can hold may stand on
-//! either side. A literal on the left needs its type (`1i32 - &x`) only where more is made of the result within the same
-//! expression, since Rust does not choose the type of a literal before that.
+//! A scalar operand takes the array's dtype if its kind allows it, as in Python; any type that converts to [`Scalar`] may be on
+//! either side. A literal on the left needs a type suffix (`1i32 - &x`) only if the result is used within the same expression,
+//! because Rust infers the type of the literal after that.
 //!
 //! ```
 //! # use umber_core as umber;
@@ -36,7 +36,7 @@ fn unwrap<T>(result: Result<T>) -> T {
     }
 }
 
-/// A number beside an array.
+/// A scalar operand as an array, in the dtype that it takes next to `like`.
 #[track_caller]
 fn scalar_like(value: impl Into<Scalar>, like: &Array) -> Array {
     let value = value.into();
@@ -44,7 +44,7 @@ fn scalar_like(value: impl Into<Scalar>, like: &Array) -> Array {
     weak(value, like)
 }
 
-/// One operator on every pair of arrays and numbers, and its assigning form.
+/// An operator for every combination of arrays and scalars, and its assigning form.
 macro_rules! binary_operators {
     ($($trait:ident $method:ident $assign:ident $assign_method:ident $function:ident),* $(,)?) => {$(
         impl $trait<&Array> for &Array {
@@ -89,7 +89,7 @@ macro_rules! binary_operators {
                 (&self).$method(other)
             }
         }
-        numbers_on_the_left! {
+        scalar_on_the_left! {
             $trait $method $function:
             bool bool, u8 u32, u16 u32, u32 u32, u64 u64, i8 i32, i16 i32, i32 i32, i64 i64,
             f16 f32, bf16 f32, f32 f32, f64 f64, Complex64 Complex64
@@ -115,13 +115,13 @@ macro_rules! binary_operators {
     )*};
 }
 
-macro_rules! numbers_on_the_left {
-    ($trait:ident $method:ident $function:ident: $($number:ident $held:ident),*) => {$(
+macro_rules! scalar_on_the_left {
+    ($trait:ident $method:ident $function:ident: $($number:ident $converted:ident),*) => {$(
         impl $trait<&Array> for $number {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: &Array) -> Array {
-                unwrap($function(&scalar_like(<$held>::from(self), other), other))
+                unwrap($function(&scalar_like(<$converted>::from(self), other), other))
             }
         }
         impl $trait<Array> for $number {

@@ -29,7 +29,7 @@ use crate::primitives::slice::slice_along;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result<Array> {
-    let at = normalize_axis("unwrap", axis, p.ndim())?;
+    let axis = normalize_axis("unwrap", axis, p.ndim())?;
     let dtype = promote(p.dtype(), period.weak_dtype(p.dtype()));
     ensure!(
         !dtype.is_complex() && dtype != DType::Bool,
@@ -40,30 +40,30 @@ pub fn unwrap(p: &Array, jump: Option<f64>, axis: i64, period: Scalar) -> Result
     ensure!(length > 0.0, Value("unwrap"), "period must be positive, got {length}");
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let p = cast_constant(p, wide)?;
-    if p.shape()[at] < 2 {
+    if p.shape()[axis] < 2 {
         return cast(&p, dtype);
     }
     let number = |value: Scalar| Array::scalar(value, wide);
-    let (whole, half, has_middle) = if dtype.is_integer() {
+    let (full, half, has_exact_half) = if dtype.is_integer() {
         let period = period.as_i64();
         (Scalar::Int(period), Scalar::Int(period / 2), period % 2 == 0)
     } else {
         (Scalar::Float(length), Scalar::Float(length / 2.0), true)
     };
-    let (whole, half) = (number(whole), number(half));
-    let step = diff(&p, 1, at as i64)?;
+    let (full, half) = (number(full), number(half));
+    let step = diff(&p, 1, axis as i64)?;
     let low = subtract(&number(0.into()), &half)?;
-    let mut short = add(&remainder(&subtract(&step, &low)?, &whole)?, &low)?;
-    if has_middle {
-        // A rise of exactly half a period is kept.
-        let is_upwards = logical_and(&equal(&short, &low)?, &greater(&step, &number(0.into()))?)?;
-        short = select(&is_upwards, &half, &short)?;
+    let mut wrapped = add(&remainder(&subtract(&step, &low)?, &full)?, &low)?;
+    if has_exact_half {
+        // Keep the sign of a step of exactly half a period.
+        let is_upwards = logical_and(&equal(&wrapped, &low)?, &greater(&step, &number(0.into()))?)?;
+        wrapped = select(&is_upwards, &half, &wrapped)?;
     }
     let limit = weak(Scalar::Float(jump.unwrap_or(length / 2.0)), &abs(&step)?);
-    let stays = less(&abs(&step)?, &limit)?;
-    let change = select(&stays, &number(0.into()), &subtract(&short, &step)?)?;
-    let change = super::stop_gradient(&cumsum(&change, ScanOrder::along(at as i64), None)?)?;
-    let count = p.shape()[at] - 1;
-    let moved = add(&slice_along(&p, at, 1, count)?, &change)?;
-    cast(&concatenate(&[&slice_along(&p, at, 0, 1)?, &moved], Some(at as i64))?, dtype)
+    let is_small = less(&abs(&step)?, &limit)?;
+    let correction = select(&is_small, &number(0.into()), &subtract(&wrapped, &step)?)?;
+    let correction = super::stop_gradient(&cumsum(&correction, ScanOrder::along(axis as i64), None)?)?;
+    let count = p.shape()[axis] - 1;
+    let corrected = add(&slice_along(&p, axis, 1, count)?, &correction)?;
+    cast(&concatenate(&[&slice_along(&p, axis, 0, 1)?, &corrected], Some(axis as i64))?, dtype)
 }

@@ -27,7 +27,7 @@ fn broadcast_condition(x: &Array, condition: &Array) -> Result<Array> {
 /// holds nowhere, the first element is used.
 ///
 /// # Errors
-/// Where the condition is not bool, or does not broadcast to the shape of `x`.
+/// If the condition is not bool, or does not broadcast to the shape of `x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -44,14 +44,14 @@ pub fn confined(x: &Array, condition: &Array) -> Result<Array> {
     }
     let flat = reshape(x, [x.size()])?;
     let first = argmax(&astype(&reshape(&condition, [x.size()])?, DType::UInt8)?, None, KeepAxes::No)?;
-    let stand_in = super::stop_gradient(&take(&flat, &first, Some(0))?)?;
-    select(&condition, x, &reshape(&stand_in, Shape::scalar())?)
+    let replacement = super::stop_gradient(&take(&flat, &first, Some(0))?)?;
+    select(&condition, x, &reshape(&replacement, Shape::scalar())?)
 }
 
 /// Where none of the conditions holds, in the shape of `x`.
 ///
 /// # Errors
-/// As of [`confined`].
+/// The errors of [`confined`].
 ///
 /// ```
 /// # use umber_core as umber;
@@ -72,7 +72,7 @@ pub fn none_holds(conditions: &[&Array], x: &Array) -> Result<Array> {
 /// Replace the elements of `a` where the condition holds by `values`, which broadcast and take its dtype.
 ///
 /// # Errors
-/// As of [`confined`], and where the values do not broadcast.
+/// The errors of [`confined`]; also if the values do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -15,26 +15,26 @@ use crate::primitives::slice::slice_along;
 
 /// The QR decomposition of a matrix, computed column by column.
 ///
-/// By Gram and Schmidt's process, each column made orthogonal twice, which is enough (L. Giraud, J. Langou and M.
-/// Rozložník, The loss of orthogonality in the Gram-Schmidt orthogonalization process, 2005). A column that depends on
-/// those before it becomes zero.
+/// The Gram-Schmidt process with reorthogonalisation: each column is orthogonalised twice, which is enough (L. Giraud, J. Langou
+/// and M. Rozložník, The loss of orthogonality in the Gram-Schmidt orthogonalization process, 2005). A column that depends
+/// linearly on those before it becomes zero.
 fn orthonormal(matrix: &Array) -> Result<(Array, Array)> {
     let (rows, columns) = (matrix.shape()[0], matrix.shape()[1]);
     let mut basis = Array::full([rows, 0].into(), 0, matrix.dtype());
     for j in 0..columns {
         let column = slice_along(matrix, 1, j, 1)?;
-        let mut rest = column.clone();
+        let mut residual = column.clone();
         for _ in 0..2 {
-            let parts = matmul(&super::transpose(&basis, None)?, &rest)?;
-            rest = subtract(&rest, &matmul(&basis, &parts)?)?;
+            let projections = matmul(&super::transpose(&basis, None)?, &residual)?;
+            residual = subtract(&residual, &matmul(&basis, &projections)?)?;
         }
-        let length = |x: &Array| sqrt(&sum(&square(x)?, None, KeepAxes::No)?);
-        let limit = multiply(&length(&column)?, &weak((rows as f64 * f64::EPSILON).into(), matrix))?;
+        let norm = |x: &Array| sqrt(&sum(&square(x)?, None, KeepAxes::No)?);
+        let limit = multiply(&norm(&column)?, &weak((rows as f64 * f64::EPSILON).into(), matrix))?;
         let zero = weak(0.into(), matrix);
-        let is_dependent = less_equal(&sum(&square(&rest)?, None, KeepAxes::No)?, &square(&limit)?)?;
+        let is_dependent = less_equal(&sum(&square(&residual)?, None, KeepAxes::No)?, &square(&limit)?)?;
         let one = weak(1.into(), matrix);
-        let divisor = length(&select(&is_dependent, &one, &rest)?)?;
-        let unit = select(&is_dependent, &zero, &divide(&rest, &divisor)?)?;
+        let divisor = norm(&select(&is_dependent, &one, &residual)?)?;
+        let unit = select(&is_dependent, &zero, &divide(&residual, &divisor)?)?;
         basis = concatenate(&[&basis, &unit], Some(1))?;
     }
     let triangle = matmul(&super::transpose(&basis, None)?, matrix)?;
@@ -57,7 +57,7 @@ fn orthonormal(matrix: &Array) -> Result<(Array, Array)> {
 /// ```
 ///
 /// # Errors
-/// Where the degree is not from 0 to 4095, there are no points, or shapes do not fit.
+/// If the degree is not from 0 to 4095, there are no points, or shapes do not fit.
 pub fn polyfit(x: &Array, y: &Array, degree: i64, weights: Option<&Array>) -> Result<Array> {
     let system = System::new(x, y, degree, weights)?;
     system.coefficients(&system.solution()?, y)
@@ -94,7 +94,7 @@ pub struct FullFit {
 /// ```
 ///
 /// # Errors
-/// As of [`polyfit`].
+/// The errors of [`polyfit`].
 pub fn polyfit_full(
     x: &Array,
     y: &Array,
@@ -104,12 +104,12 @@ pub fn polyfit_full(
 ) -> Result<FullFit> {
     let system = System::new(x, y, degree, weights)?.in_unit_columns()?;
     let tolerance = tolerance.unwrap_or(x.size() as f64 * epsilon(x.dtype()));
-    let found = lstsq(&divide(&system.left, &system.scale)?, &system.right, Some(tolerance))?;
+    let solution = lstsq(&divide(&system.left, &system.scale)?, &system.right, Some(tolerance))?;
     Ok(FullFit {
-        coefficients: system.coefficients(&found.solution, y)?,
-        residuals: cast(&found.residuals, system.dtype)?,
-        rank: found.rank,
-        values: cast(&found.values, system.dtype)?,
+        coefficients: system.coefficients(&solution.solution, y)?,
+        residuals: cast(&solution.residuals, system.dtype)?,
+        rank: solution.rank,
+        values: cast(&solution.values, system.dtype)?,
         tolerance,
     })
 }
@@ -138,7 +138,7 @@ pub enum CovarianceUnit {
 /// ```
 ///
 /// # Errors
-/// As of [`polyfit`], and in the unit of residuals where there are no more points than coefficients.
+/// The errors of [`polyfit`]; also, in the unit of residuals, if there are no more points than coefficients.
 pub fn polyfit_covariance(
     x: &Array,
     y: &Array,
@@ -150,8 +150,8 @@ pub fn polyfit_covariance(
     let count = system.scale.size();
     let columns = divide(&system.left, &system.scale)?;
     let inverse = inv(&matmul(&super::transpose(&columns, None)?, &columns)?)?;
-    let sizes = multiply(&system.scale, &reshape(&system.scale, [count, 1])?)?;
-    let base = flip(&divide(&inverse, &sizes)?, Some(&[0, 1]))?;
+    let scales = multiply(&system.scale, &reshape(&system.scale, [count, 1])?)?;
+    let base = flip(&divide(&inverse, &scales)?, Some(&[0, 1]))?;
     if unit == CovarianceUnit::Weights {
         // As in NumPy, all columns share one covariance, with an axis of length one for them.
         let shape: Shape = [count, count].into_iter().chain(y.shape()[1..].iter().map(|_| 1)).collect();
@@ -163,8 +163,8 @@ pub fn polyfit_covariance(
         "cov needs more points than coefficients, got {} points for {count} coefficients",
         x.size()
     );
-    let distance = subtract(&system.right, &matmul(&columns, &system.solution()?)?)?;
-    let squares = sum(&square(&distance)?, Some(&[0]), KeepAxes::No)?;
+    let residuals = subtract(&system.right, &matmul(&columns, &system.solution()?)?)?;
+    let squares = sum(&square(&residuals)?, Some(&[0]), KeepAxes::No)?;
     let freedom = weak(((x.size() - count) as f64).into(), &squares);
     let covariance = multiply(&reshape(&base, [count, count, 1])?, &divide(&squares, &freedom)?)?;
     let shape: Shape = [count, count].into_iter().chain(y.shape()[1..].iter().copied()).collect();
@@ -173,11 +173,11 @@ pub fn polyfit_covariance(
 
 /// The equations of a fit in double precision, a row for each point.
 struct System {
-    /// The powers of `x` times the weights, rising.
+    /// The powers of `x` times the weights, in ascending order.
     left: Array,
     /// The columns of `y` times the weights.
     right: Array,
-    /// The divisors of the columns of `left`, a row.
+    /// The divisors of the columns of `left`, as a row.
     scale: Array,
     /// The dtype of the result.
     dtype: DType,
@@ -224,12 +224,12 @@ impl System {
             let weights = reshape(&double(weights)?, [x.size(), 1])?;
             (left, right) = (multiply(&left, &weights)?, multiply(&right, &weights)?);
         }
-        // Scale each column by its largest element; no gradient needs to pass through the scale.
+        // Scale each column by its largest element. The scale is a constant to gradients.
         let scale = divisors(&max(&super::abs(&left)?, Some(&[0]), KeepAxes::Yes)?)?;
         Ok(System { left, right, scale, dtype })
     }
 
-    /// With columns scaled to length one, as NumPy scales them.
+    /// Scale columns to length one, as in NumPy.
     fn in_unit_columns(mut self) -> Result<System> {
         let columns = divide(&self.left, &self.scale)?;
         let lengths = divisors(&sqrt(&sum(&square(&columns)?, Some(&[0]), KeepAxes::Yes)?)?)?;
@@ -243,7 +243,7 @@ impl System {
         back_substitute(&triangle, &matmul(&super::transpose(&basis, None)?, &self.right)?)
     }
 
-    /// A solution as coefficients, unscaled, in the shape that `y` implies.
+    /// Undo the scaling of a solution, and give it the shape that `y` implies.
     fn coefficients(&self, solution: &Array, y: &Array) -> Result<Array> {
         let count = self.scale.size();
         let fitted = flip(&divide(solution, &reshape(&self.scale, [count, 1])?)?, Some(&[0]))?;
@@ -251,24 +251,24 @@ impl System {
     }
 }
 
-/// `sizes` as divisors: zeros become one, and no gradient passes.
-fn divisors(sizes: &Array) -> Result<Array> {
-    let sizes = super::stop_gradient(sizes)?;
-    let zero = weak(0.into(), &sizes);
-    select(&equal(&sizes, &zero)?, &weak(1.into(), &sizes), &sizes)
+/// `scales` as divisors: zeros become one, and gradients do not pass.
+fn divisors(scales: &Array) -> Result<Array> {
+    let scales = super::stop_gradient(scales)?;
+    let zero = weak(0.into(), &scales);
+    select(&equal(&scales, &zero)?, &weak(1.into(), &scales), &scales)
 }
 
-/// `triangle⁻¹ wanted` by back substitution; rows with a zero on the diagonal give zero.
-fn back_substitute(triangle: &Array, wanted: &Array) -> Result<Array> {
-    let (count, columns) = (wanted.shape()[0], wanted.shape()[1]);
-    let mut solved = Array::full([0, columns].into(), 0, wanted.dtype());
+/// `triangle⁻¹ rhs` by back substitution; rows with a zero on the diagonal give zero.
+fn back_substitute(triangle: &Array, rhs: &Array) -> Result<Array> {
+    let (count, columns) = (rhs.shape()[0], rhs.shape()[1]);
+    let mut solved = Array::full([0, columns].into(), 0, rhs.dtype());
     for row in (0..count).rev() {
-        let known = slice_along(&slice_along(triangle, 0, row, 1)?, 1, row + 1, count - row - 1)?;
-        let rest = subtract(&slice_along(wanted, 0, row, 1)?, &matmul(&known, &solved)?)?;
+        let coefficients = slice_along(&slice_along(triangle, 0, row, 1)?, 1, row + 1, count - row - 1)?;
+        let residual = subtract(&slice_along(rhs, 0, row, 1)?, &matmul(&coefficients, &solved)?)?;
         let pivot = slice_along(&slice_along(triangle, 0, row, 1)?, 1, row, 1)?;
         let is_zero = equal(&pivot, &weak(0.into(), &pivot))?;
         let divisor = select(&is_zero, &weak(1.into(), &pivot), &pivot)?;
-        let value = select(&is_zero, &weak(0.into(), &rest), &divide(&rest, &divisor)?)?;
+        let value = select(&is_zero, &weak(0.into(), &residual), &divide(&residual, &divisor)?)?;
         solved = concatenate(&[&value, &solved], Some(0))?;
     }
     Ok(solved)

@@ -14,15 +14,15 @@ use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::{Window, slice_along};
 use crate::primitives::slice_update::slice_update;
 
-/// Leading coefficients of a remainder up to this size are removed.
+/// Leading coefficients of the remainder up to this magnitude are removed.
 const NEARLY_ZERO: f64 = 1e-8;
 
-/// The element at a place of a vector, 0-d.
-fn element(x: &Array, at: usize) -> Result<Array> {
-    reshape(&slice_along(x, 0, at, 1)?, Shape::scalar())
+/// An element of a vector, as a 0-d array.
+fn element(x: &Array, index: usize) -> Result<Array> {
+    reshape(&slice_along(x, 0, index, 1)?, Shape::scalar())
 }
 
-/// The dtype of double precision.
+/// The double-precision dtype of the same kind.
 fn double(dtype: DType) -> DType {
     if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
 }
@@ -32,7 +32,7 @@ fn double(dtype: DType) -> DType {
 /// The remainder has no leading coefficients that are nearly zero. Both are inexact.
 ///
 /// # Errors
-/// Where there are no coefficients, or more than 4096; inside `vmap` and `compile`, as values decide how long the
+/// If there are no coefficients, or more than 4096; inside `vmap` and `compile`, as values decide how long the
 /// remainder is.
 ///
 /// ```
@@ -48,33 +48,33 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     ensure!(u.size() > 0 && v.size() > 0, Value("polydiv"), "polynomials must have at least one coefficient");
     let dtype = promote(u.dtype(), v.dtype()).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
-    let (mut rest, v) = (cast_constant(&u, wide)?, cast_constant(&v, wide)?);
+    let (mut dividend, v) = (cast_constant(&u, wide)?, cast_constant(&v, wide)?);
     let lead = element(&v, 0)?;
     let mut quotient = Vec::new();
-    for place in 0..(u.size() + 1).saturating_sub(v.size()) {
-        let factor = divide(&element(&rest, place)?, &lead)?;
-        let window = Window::along(rest.shape(), 0, place, v.size());
-        let part = subtract(&slice_along(&rest, 0, place, v.size())?, &multiply(&factor, &v)?)?;
-        rest = slice_update(umber_types::ScatterKind::Set, &rest, window, &part)?;
+    for i in 0..(u.size() + 1).saturating_sub(v.size()) {
+        let factor = divide(&element(&dividend, i)?, &lead)?;
+        let window = Window::along(dividend.shape(), 0, i, v.size());
+        let difference = subtract(&slice_along(&dividend, 0, i, v.size())?, &multiply(&factor, &v)?)?;
+        dividend = slice_update(umber_types::ScatterKind::Set, &dividend, window, &difference)?;
         quotient.push(factor);
     }
-    // What was divided is gone, however the differences round.
-    let rest = if v.size() == 1 {
+    // Drop the eliminated coefficients, which are zero up to rounding errors.
+    let remainder = if v.size() == 1 {
         Array::full([1].into(), 0.0, wide)
     } else {
-        slice_along(&rest, 0, quotient.len(), u.size() - quotient.len())?
+        slice_along(&dividend, 0, quotient.len(), u.size() - quotient.len())?
     };
-    let sizes = cast(&super::abs(&rest)?, DType::Float64)?;
+    let magnitudes = cast(&super::abs(&remainder)?, DType::Float64)?;
     let limit = Array::scalar(NEARLY_ZERO, DType::Float64);
-    let counts =
-        data_dependent::integers_of("polydiv", &cast(&super::greater(&sizes, &limit)?, DType::UInt8)?)?;
-    let first = counts.iter().position(|&counts| counts != 0).unwrap_or(counts.len()).min(counts.len() - 1);
-    let rest = slice_along(&rest, 0, first, counts.len() - first)?;
+    let is_significant = cast(&super::greater(&magnitudes, &limit)?, DType::UInt8)?;
+    let flags = data_dependent::integers_of("polydiv", &is_significant)?;
+    let first = flags.iter().position(|&flag| flag != 0).unwrap_or(flags.len()).min(flags.len() - 1);
+    let remainder = slice_along(&remainder, 0, first, flags.len() - first)?;
     let quotient = match &quotient[..] {
         [] => Array::full([1].into(), 0.0, wide),
         factors => stack(&factors.iter().collect::<Vec<_>>(), 0)?,
     };
-    Ok((cast(&quotient, dtype)?, cast(&rest, dtype)?))
+    Ok((cast(&quotient, dtype)?, cast(&remainder, dtype)?))
 }
 
 /// Roots of a polynomial.
@@ -83,7 +83,7 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
 /// else complex64. Leading zeros are removed; trailing zeros are roots at zero.
 ///
 /// # Errors
-/// Where there are more than 4096 coefficients; inside `vmap` and `compile`, as values decide how many roots there are.
+/// If there are more than 4096 coefficients; inside `vmap` and `compile`, as values decide how many roots there are.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -95,24 +95,26 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
 /// ```
 pub fn roots(p: &Array) -> Result<Array> {
     let p = coefficients("roots", p)?;
-    let is_filled = super::not_equal(&p, &Array::scalar(0, p.dtype()))?;
-    let is_filled = data_dependent::integers_of("roots", &cast(&is_filled, DType::UInt8)?)?;
-    let answer = p.dtype().inexact().complex();
-    let first = is_filled.iter().position(|&filled| filled != 0);
-    let (Some(first), Some(last)) = (first, is_filled.iter().rposition(|&filled| filled != 0)) else {
-        return Ok(Array::full([0].into(), 0.0, answer));
+    let is_nonzero = super::not_equal(&p, &Array::scalar(0, p.dtype()))?;
+    let is_nonzero = data_dependent::integers_of("roots", &cast(&is_nonzero, DType::UInt8)?)?;
+    let out_dtype = p.dtype().inexact().complex();
+    let first = is_nonzero.iter().position(|&flag| flag != 0);
+    let (Some(first), Some(last)) = (first, is_nonzero.iter().rposition(|&flag| flag != 0)) else {
+        return Ok(Array::full([0].into(), 0.0, out_dtype));
     };
-    let zeros = Array::full([p.size() - 1 - last].into(), 0.0, answer);
+    let zeros = Array::full([p.size() - 1 - last].into(), 0.0, out_dtype);
     let degree = last - first;
     if degree == 0 {
         return Ok(zeros);
     }
     let p = cast_constant(&slice_along(&p, 0, first, degree + 1)?, double(p.dtype()))?;
-    let top = negative(&divide(&slice_along(&p, 0, 1, degree)?, &element(&p, 0)?)?)?;
-    let below = diag(&Array::full([degree - 1].into(), 1.0, p.dtype()), -1)?;
-    let companion =
-        concatenate(&[&reshape(&top, [1, degree])?, &slice_along(&below, 0, 1, degree - 1)?], Some(0))?;
-    concatenate(&[&cast(&with_op("roots", eigvals(&companion))?, answer)?, &zeros], Some(0))
+    let first_row = negative(&divide(&slice_along(&p, 0, 1, degree)?, &element(&p, 0)?)?)?;
+    let subdiagonal = diag(&Array::full([degree - 1].into(), 1.0, p.dtype()), -1)?;
+    let companion = concatenate(
+        &[&reshape(&first_row, [1, degree])?, &slice_along(&subdiagonal, 0, 1, degree - 1)?],
+        Some(0),
+    )?;
+    concatenate(&[&cast(&with_op("roots", eigvals(&companion))?, out_dtype)?, &zeros], Some(0))
 }
 
 /// Coefficients of the polynomial with given roots, or the characteristic polynomial of a matrix.
@@ -120,7 +122,7 @@ pub fn roots(p: &Array) -> Result<Array> {
 /// The first coefficient is one. The result is inexact, real for real roots and matrices.
 ///
 /// # Errors
-/// Where `zeros` is neither a vector nor a square matrix, or has more than 4096 rows.
+/// If `zeros` is neither a vector nor a square matrix, or has more than 4096 rows.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -144,11 +146,11 @@ pub fn poly(zeros: &Array) -> Result<Array> {
         ),
     };
     let mut p = Array::full([1].into(), 1.0, roots.dtype());
-    for place in 0..roots.size() {
-        let moved = multiply(&shifted(&p, 1, 0)?, &element(&roots, place)?)?;
-        p = subtract(&shifted(&p, 0, 1)?, &moved)?;
+    for i in 0..roots.size() {
+        let scaled = multiply(&shifted(&p, 1, 0)?, &element(&roots, i)?)?;
+        p = subtract(&shifted(&p, 0, 1)?, &scaled)?;
     }
-    // Eigenvalues of a real matrix come in pairs, whose imaginary parts cancel.
+    // Eigenvalues of a real matrix form conjugate pairs, so that imaginary parts cancel.
     let p = if dtype.is_complex() { p } else { real(&p)? };
     cast(&p, dtype)
 }

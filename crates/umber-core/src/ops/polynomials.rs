@@ -15,7 +15,7 @@ use crate::primitives::slice::slice_along;
 /// The largest number of coefficients; algorithms here loop over coefficients.
 pub(super) const MAX_COEFFICIENTS: usize = 1 << 12;
 
-/// Coefficients as a vector; a number is a constant polynomial.
+/// Coefficients as a vector; a scalar is a constant polynomial.
 pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
     ensure!(
         p.ndim() <= 1 && p.size() <= MAX_COEFFICIENTS,
@@ -45,7 +45,7 @@ pub(super) fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the coefficients have more than one axis, or are more than 4096.
+/// If the coefficients have more than one axis, or are more than 4096.
 pub fn polyval(p: &Array, x: &Array) -> Result<Array> {
     let p = coefficients("polyval", p)?;
     let dtype = promote(p.dtype(), x.dtype());
@@ -63,7 +63,7 @@ pub fn polyval(p: &Array, x: &Array) -> Result<Array> {
     cast(&value, dtype)
 }
 
-/// Both vectors padded to one length by leading zeros.
+/// Both vectors padded with leading zeros to the same length.
 fn aligned(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let (a, b) = (coefficients(op, a)?, coefficients(op, b)?);
     let length = a.size().max(b.size());
@@ -80,7 +80,7 @@ fn aligned(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
 /// ```
 ///
 /// # Errors
-/// As of [`polyval`].
+/// The errors of [`polyval`].
 pub fn polyadd(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = aligned("polyadd", a, b)?;
     add(&a, &b)
@@ -96,7 +96,7 @@ pub fn polyadd(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`polyval`].
+/// The errors of [`polyval`].
 pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = aligned("polysub", a, b)?;
     subtract(&a, &b)
@@ -112,22 +112,24 @@ pub fn polysub(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// As of [`polyval`], and without coefficients.
+/// The errors of [`polyval`]; also if there are no coefficients.
 pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
     let (a, b) = (coefficients("polymul", a)?, coefficients("polymul", b)?);
     ensure!(a.size() > 0 && b.size() > 0, Value("polymul"), "polynomials must have at least one coefficient");
     let dtype = promote(a.dtype(), b.dtype());
     let (a, b) = (cast_constant(&a, dtype)?, cast_constant(&b, dtype)?);
     let (short, long) = if a.size() <= b.size() { (a, b) } else { (b, a) };
-    let rest = short.size() - 1;
+    let degree = short.size() - 1;
     // Build the Toeplitz matrix of shifts of the longer vector: repeat it padded to `width + 1` and read the flat buffer in
     // rows of `width`, so that each row is shifted by one.
-    let width = long.size() + rest;
-    let tall =
-        broadcast(&reshape(&shifted(&long, 0, rest + 1)?, [1, width + 1])?, &[rest + 1, width + 1].into())?;
-    let flat = reshape(&tall, [(rest + 1) * (width + 1)])?;
-    let moved = reshape(&slice_along(&flat, 0, 0, (rest + 1) * width)?, [rest + 1, width])?;
-    matmul(&reshape(&short, [1, rest + 1])?, &moved).and_then(|product| reshape(&product, [width]))
+    let width = long.size() + degree;
+    let repeated = broadcast(
+        &reshape(&shifted(&long, 0, degree + 1)?, [1, width + 1])?,
+        &[degree + 1, width + 1].into(),
+    )?;
+    let flat = reshape(&repeated, [(degree + 1) * (width + 1)])?;
+    let toeplitz = reshape(&slice_along(&flat, 0, 0, (degree + 1) * width)?, [degree + 1, width])?;
+    matmul(&reshape(&short, [1, degree + 1])?, &toeplitz).and_then(|product| reshape(&product, [width]))
 }
 
 /// Derivative of a polynomial.
@@ -142,7 +144,7 @@ pub fn polymul(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the order is negative.
+/// If the order is negative.
 pub fn polyder(p: &Array, order: i64) -> Result<Array> {
     ensure!(order >= 0, Value("polyder"), "order must not be negative, got {order}");
     let mut p = coefficients("polyder", p)?;
@@ -169,7 +171,7 @@ pub fn polyder(p: &Array, order: i64) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where the order is negative or above 4096, or there are fewer constants.
+/// If the order is negative or above 4096, or there are fewer constants.
 pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array> {
     ensure!(
         (0..=MAX_COEFFICIENTS as i64).contains(&order),
@@ -195,8 +197,8 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
     };
     for i in 0..order as usize {
         let powers = arange(p.size() as f64, 0.0, -1.0, DType::Int32)?;
-        let rising = divide(&p, &cast(&powers, dtype)?)?;
-        p = concatenate(&[&rising, &slice_along(&constants, 0, i, 1)?], Some(0))?;
+        let integrated = divide(&p, &cast(&powers, dtype)?)?;
+        p = concatenate(&[&integrated, &slice_along(&constants, 0, i, 1)?], Some(0))?;
     }
     Ok(p)
 }
@@ -222,7 +224,7 @@ pub enum Powers {
 /// ```
 ///
 /// # Errors
-/// Where `x` is not a vector, or the number of columns is negative.
+/// If `x` is not a vector, or the number of columns is negative.
 pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> {
     ensure!(x.ndim() == 1, Value("vander"), "array must be one-dimensional, got shape {}", x.shape());
     let shape = Shape::checked("vander", &[x.size() as i64, columns.unwrap_or(x.size() as i64)])?;
@@ -232,6 +234,6 @@ pub fn vander(x: &Array, columns: Option<i64>, powers: Powers) -> Result<Array> 
         Powers::Rising => ScanDirection::Forward,
         Powers::Falling => ScanDirection::Reverse,
     };
-    // An exclusive cumulative product: entry `k` is the product of `k` factors.
+    // In an exclusive cumulative product, entry `k` is the product of `k` factors.
     cumprod(&repeated, ScanOrder { axis: Some(1), direction, extent: ScanExtent::Exclusive }, None)
 }

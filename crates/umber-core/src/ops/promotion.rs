@@ -1,4 +1,4 @@
-//! What operands become before they meet: one dtype, one shape.
+//! Promotion and broadcasting of operands to a common dtype and shape.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use umber_types::{DType, Result, Scalar, Shape, bail, ensure, promote};
 use crate::graph::Array;
 use crate::primitives::rules::{broadcast, cast};
 
-/// The array a bare constant stands for beside `like`: it never raises the array's precision within its kind.
+/// A scalar as an array in the dtype that it takes next to `like`: it never raises the array's precision within its kind.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -21,12 +21,12 @@ pub fn weak(value: Scalar, like: &Array) -> Array {
     Array::scalar(value, value.weak_dtype(like.dtype()))
 }
 
-/// Both operands in one dtype and shape.
+/// Convert both operands to their promoted dtype and broadcast them to a common shape.
 pub(crate) fn meet<'a>(op: &str, a: &'a Array, b: &'a Array) -> Result<(Cow<'a, Array>, Cow<'a, Array>)> {
     meet_as(op, a, b, promote(a.dtype(), b.dtype()))
 }
 
-/// Both operands in the given dtype and one shape, those that are as they are.
+/// Convert both operands to `dtype` and broadcast them to a common shape. Operands that match already are borrowed.
 pub(crate) fn meet_as<'a>(
     op: &str,
     a: &'a Array,
@@ -46,13 +46,13 @@ pub(crate) fn meet_as<'a>(
     Ok((Cow::Owned(broadcast(&a, &shape)?), Cow::Owned(broadcast(&b, &shape)?)))
 }
 
-/// A cast that keeps constants constants.
+/// Convert to `dtype`; a constant array stays a constant.
 pub(crate) fn cast_constant(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == dtype {
         return Ok(x.clone());
     }
     match x.constant() {
-        // Through `Full` the value is exact in both dtypes or wraps as `astype` does.
+        // Integers are exact in both dtypes or wrap, as in `astype`.
         Some(value @ (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_))) => {
             Ok(Array::full(x.shape().clone(), value, dtype))
         }
@@ -63,7 +63,7 @@ pub(crate) fn cast_constant(x: &Array, dtype: DType) -> Result<Array> {
     }
 }
 
-/// The shape that all broadcast to.
+/// The common shape to which all arrays broadcast.
 pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
     let mut shape = Shape::scalar();
     for array in arrays {
@@ -81,7 +81,7 @@ pub(crate) fn common_shape(op: &str, arrays: &[&Array]) -> Result<Shape> {
 
 /// All arrays broadcast to their common shape.
 ///
-/// Dtypes stay. Fails, naming `op`, if the shapes do not broadcast.
+/// Dtypes are kept. Fails, naming `op`, if the shapes do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Methods of quantiles: the positions among sorted elements.
+//! Methods of quantiles: positions among the sorted elements.
 
 use umber_types::{Result, Scalar};
 
@@ -25,7 +25,7 @@ pub enum QuantileMethod {
     Nearest,
     /// The smallest element that at least `q n` elements do not exceed (number 1).
     InvertedCdf,
-    /// The same, averaged with the next where `q n` is whole (number 2).
+    /// The same, averaged with the next one if `q n` is an integer (number 2).
     AveragedInvertedCdf,
     /// The element at the position nearest to `q n`, counted from one (number 3).
     ClosestObservation,
@@ -93,8 +93,8 @@ impl QuantileMethod {
 pub(super) enum QuantilePosition {
     /// At one element.
     At(Array),
-    /// Between two elements, at the fraction `part` of their distance.
-    Between { low: Array, high: Array, part: Array },
+    /// Between two elements, at a fraction of their distance.
+    Between { low: Array, high: Array, fraction: Array },
 }
 
 pub(super) fn number(value: f64, like: &Array) -> Array {
@@ -102,12 +102,12 @@ pub(super) fn number(value: f64, like: &Array) -> Array {
 }
 
 /// The positions of the quantiles `q` of `n` elements.
-pub(super) fn places(q: &Array, n: &Array, method: QuantileMethod) -> Result<QuantilePosition> {
+pub(super) fn quantile_positions(q: &Array, n: &Array, method: QuantileMethod) -> Result<QuantilePosition> {
     let (shift, start) = method.position();
     let position = add(&multiply(q, &add(n, &number(shift, n))?)?, &number(start, n))?;
     let last = maximum(&subtract(n, &number(1.0, n))?, &number(0.0, n))?;
-    let inside = |position: &Array| clip(position, Some(&number(0.0, position)), Some(&last));
-    let at = |position: Array| Ok(QuantilePosition::At(inside(&position)?));
+    let clamp = |position: &Array| clip(position, Some(&number(0.0, position)), Some(&last));
+    let at = |position: Array| Ok(QuantilePosition::At(clamp(&position)?));
     match method {
         Lower => at(floor(&position)?),
         Higher | InvertedCdf => at(ceil(&position)?),
@@ -118,25 +118,25 @@ pub(super) fn places(q: &Array, n: &Array, method: QuantileMethod) -> Result<Qua
             at(subtract(&round(&add(&position, &one)?, 0)?, &one)?)
         }
         Midpoint => {
-            let position = inside(&position)?;
+            let position = clamp(&position)?;
             Ok(QuantilePosition::Between {
                 low: floor(&position)?,
                 high: ceil(&position)?,
-                part: number(0.5, &position),
+                fraction: number(0.5, &position),
             })
         }
         AveragedInvertedCdf => {
             let low = floor(&position)?;
-            let is_whole = equal(&low, &position)?;
-            let part = select(&is_whole, &number(0.5, &position), &number(1.0, &position))?;
-            let high = inside(&add(&low, &number(1.0, &low))?)?;
-            Ok(QuantilePosition::Between { low: inside(&low)?, high, part })
+            let is_integer = equal(&low, &position)?;
+            let fraction = select(&is_integer, &number(0.5, &position), &number(1.0, &position))?;
+            let high = clamp(&add(&low, &number(1.0, &low))?)?;
+            Ok(QuantilePosition::Between { low: clamp(&low)?, high, fraction })
         }
         Linear | InterpolatedInvertedCdf | Hazen | Weibull | MedianUnbiased | NormalUnbiased => {
-            let position = inside(&position)?;
+            let position = clamp(&position)?;
             let low = floor(&position)?;
             let high = minimum(&add(&low, &number(1.0, &low))?, &last)?;
-            Ok(QuantilePosition::Between { part: subtract(&position, &low)?, low, high })
+            Ok(QuantilePosition::Between { fraction: subtract(&position, &low)?, low, high })
         }
     }
 }

@@ -41,18 +41,18 @@ pub struct Quantized<'a> {
 /// use umber::{DType, ops};
 /// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, Some(32), Some(8))?;
 /// let w = ops::reshape(&ops::arange(0.0, 64.0, 1.0, DType::Float32)?, &[2, 32])?;
-/// let parts = ops::quantize(&w, how, None)?;
-/// assert_eq!(parts[0].shape().to_vec(), [2, 8]);
-/// let stored = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let arrays = ops::quantize(&w, how, None)?;
+/// assert_eq!(arrays[0].shape().to_vec(), [2, 8]);
+/// let stored = ops::Quantized { words: &arrays[0], scales: &arrays[1], biases: Some(&arrays[2]), how };
 /// let back = ops::dequantize(stored, None, None)?;
 /// assert!((back.to_vec::<f32>()?[63] - 63.0).abs() < 0.1);
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
 /// # Errors
-/// If `w` is not of real floating-point numbers, has no axes, or its last axis is not made of whole groups.
+/// If `w` is not real floating-point, has no axes, or the length of its last axis is not a multiple of the group size.
 pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> Result<Vec<Array>> {
-    check_numbers("quantize", "w", how, w)?;
+    check_quantizable("quantize", "w", how, w)?;
     let largest =
         global_scale.map(|scale| global("quantize", "global_scale", how, scale, None)).transpose()?;
     let inputs: Vec<&Array> = [Some(w), largest.as_ref()].into_iter().flatten().collect();
@@ -76,26 +76,26 @@ pub fn quantize(w: &Array, how: Quantization, global_scale: Option<&Array>) -> R
 /// ```
 ///
 /// # Errors
-/// If the parts do not fit each other or `dtype` is not a real floating one.
+/// If words, scales and biases do not match each other, or `dtype` is not a real floating-point dtype.
 pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DType>) -> Result<Array> {
-    let parts = w.parts("dequantize")?;
-    let usual = match (parts.as_slice(), global_scale) {
+    let arrays = w.arrays("dequantize")?;
+    let default_dtype = match (arrays.as_slice(), global_scale) {
         ([_, scales, biases], _) => promote(scales.dtype(), biases.dtype()),
         (_, None) => DType::BFloat16,
         (_, Some(_)) => DType::Float32,
     };
-    let dtype = dtype.unwrap_or(usual);
+    let dtype = dtype.unwrap_or(default_dtype);
     ensure!(
         dtype.is_floating(),
         Type("dequantize"),
         "dtype {dtype} is not supported, expected float16, bfloat16, float32 or float64"
     );
     let Some(scale) = global_scale else {
-        return Dequantize { how: w.how, dtype }.apply(&parts[0], &parts[1], parts.get(2));
+        return Dequantize { format: w.how, dtype }.apply(&arrays[0], &arrays[1], arrays.get(2));
     };
     let scale = global("dequantize", "global_scale", w.how, scale, None)?;
     let wide = if dtype == DType::Float64 { dtype } else { DType::Float32 };
-    let values = Dequantize { how: w.how, dtype: wide }.apply(&parts[0], &parts[1], None)?;
+    let values = Dequantize { format: w.how, dtype: wide }.apply(&arrays[0], &arrays[1], None)?;
     let factor = broadcast(&cast(&unit(&scale)?, wide)?, values.shape())?;
     cast(&mul(&values, &factor)?, dtype)
 }
@@ -110,28 +110,28 @@ pub fn dequantize(w: Quantized, global_scale: Option<&Array>, dtype: Option<DTyp
 /// # use umber_core as umber;
 /// use umber::{DType, Shape, ops};
 /// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, None, None)?;
-/// let parts = ops::quantize(&ops::ones(&Shape::from([3, 64]), DType::Float32), how, None)?;
-/// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let arrays = ops::quantize(&ops::ones(&Shape::from([3, 64]), DType::Float32), how, None)?;
+/// let w = ops::Quantized { words: &arrays[0], scales: &arrays[1], biases: Some(&arrays[2]), how };
 /// let x = ops::ones(&Shape::from([64]), DType::Float32);
 /// assert_eq!(ops::quantized_matmul(&x, w, ops::Transposed::Yes)?.to_vec::<f32>()?, [64.0, 64.0, 64.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
 /// # Errors
-/// If the parts or the shapes do not fit each other.
-pub fn quantized_matmul(x: &Array, w: Quantized, turned: Transposed) -> Result<Array> {
+/// If words, scales and biases, or the shapes of the operands, do not match each other.
+pub fn quantized_matmul(x: &Array, w: Quantized, transposed: Transposed) -> Result<Array> {
     let op = "quantized_matmul";
-    let right = Right::stored(op, w, turned)?;
+    let right = Right::stored(op, w, transposed)?;
     let dtype = right.dtype(op, x)?;
     right.times(op, &cast(x, dtype)?, None)
 }
 
-/// Which matrices of both stacks are multiplied.
+/// The matrices of both stacks to multiply.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Gathered<'a> {
-    /// Flat indices into the batch axes of the left operand; by default each in order.
+    /// Flat indices into the batch axes of the left operand; by default all in order.
     pub lhs: Option<&'a Array>,
-    /// Flat indices into the batch axes of the right operand; by default each in order.
+    /// Flat indices into the batch axes of the right operand; by default all in order.
     pub rhs: Option<&'a Array>,
 }
 
@@ -144,11 +144,11 @@ pub struct Gathered<'a> {
 /// # use umber_core as umber;
 /// use umber::{Array, DType, Shape, ops};
 /// let how = ops::Quantization::new("quantize", ops::QuantizationMode::Affine, None, None)?;
-/// let parts = ops::quantize(&ops::ones(&Shape::from([2, 3, 64]), DType::Float32), how, None)?;
-/// let w = ops::Quantized { words: &parts[0], scales: &parts[1], biases: Some(&parts[2]), how };
+/// let arrays = ops::quantize(&ops::ones(&Shape::from([2, 3, 64]), DType::Float32), how, None)?;
+/// let w = ops::Quantized { words: &arrays[0], scales: &arrays[1], biases: Some(&arrays[2]), how };
 /// let x = ops::ones(&Shape::from([1, 1, 64]), DType::Float32);
-/// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
-/// assert_eq!(ops::gather_qmm(&x, w, picks, ops::Transposed::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
+/// let selection = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
+/// assert_eq!(ops::gather_qmm(&x, w, selection, ops::Transposed::Yes, None)?.shape(), &Shape::from([3, 1, 3]));
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
@@ -157,18 +157,18 @@ pub struct Gathered<'a> {
 pub fn gather_qmm(
     x: &Array,
     w: Quantized,
-    picks: Gathered,
-    turned: Transposed,
+    selection: Gathered,
+    transposed: Transposed,
     global_scale: Option<&Array>,
 ) -> Result<Array> {
     let op = "gather_qmm";
-    let right = Right::stored(op, w, turned)?;
+    let right = Right::stored(op, w, transposed)?;
     let dtype = right.dtype(op, x)?;
     let factor = global_scale
         .map(|scale| unit(&global(op, "global_scale", w.how, scale, Some(&right.batch()))?))
         .transpose()?;
     let wide = if factor.is_some() { promote(dtype, DType::Float32) } else { dtype };
-    cast(&right.picked(op, &cast(x, wide)?, picks, [None, factor])?, dtype)
+    cast(&right.gathered(op, &cast(x, wide)?, selection, [None, factor])?, dtype)
 }
 
 /// The right operand of [`qqmm`].
@@ -180,12 +180,12 @@ pub enum MaybeQuantized<'a> {
     Stored(Quantized<'a>),
 }
 
-/// The largest magnitude of each operand, to which its scales are relative in NVFP4.
+/// The largest magnitudes of both operands, to which scales are relative in NVFP4.
 #[derive(Clone, Copy, Debug)]
 pub struct GlobalScales<'a> {
-    /// Of the left operand.
+    /// The largest magnitude of the left operand.
     pub x: &'a Array,
-    /// Of the right operand.
+    /// The largest magnitude of the right operand.
     pub w: &'a Array,
 }
 
@@ -206,15 +206,15 @@ pub struct GlobalScales<'a> {
 /// ```
 ///
 /// # Errors
-/// If shapes or parts do not fit each other, or the mode is affine.
+/// If the operands do not match each other, or the mode is affine.
 pub fn qqmm(x: &Array, w: MaybeQuantized, scales: Option<GlobalScales>) -> Result<Array> {
     let op = "qqmm";
-    let both = Both::new(op, x, w, scales, [None, None])?;
-    let mut scaled = both.right.times(op, &both.x, None)?;
-    for factor in both.factors.iter().flatten() {
+    let operands = Operands::new(op, x, w, scales, [None, None])?;
+    let mut scaled = operands.right.times(op, &operands.x, None)?;
+    for factor in operands.factors.iter().flatten() {
         scaled = mul(&scaled, &broadcast(&cast(factor, scaled.dtype())?, scaled.shape())?)?;
     }
-    cast(&scaled, both.dtype)
+    cast(&scaled, operands.dtype)
 }
 
 /// Product of two quantised matrices selected by index: `x[lhs[i]] @ w[rhs[i]].T` for each `i`.
@@ -227,28 +227,28 @@ pub fn qqmm(x: &Array, w: MaybeQuantized, scales: Option<GlobalScales>) -> Resul
 /// let how = ops::Quantization::new("qqmm", ops::QuantizationMode::Mxfp8, None, None)?;
 /// let ones = |count| ops::ones(&Shape::from([count, 1, 32]), DType::Float32);
 /// let (x, w) = (ones(1), ones(2));
-/// let picks = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
-/// let out = ops::gather_qqmm(&x, ops::MaybeQuantized::Numbers(&w, how), picks, None)?;
+/// let selection = ops::Gathered { rhs: Some(&Array::from([1i32, 0, 1])), ..Default::default() };
+/// let out = ops::gather_qqmm(&x, ops::MaybeQuantized::Numbers(&w, how), selection, None)?;
 /// assert_eq!(out.to_vec::<f32>()?, [32.0; 3]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 ///
 /// # Errors
-/// Where [`qqmm`] fails, or if indices are not integers; when evaluated, if an index is out of bounds.
+/// If [`qqmm`] fails, or if indices are not integers; when evaluated, if an index is out of bounds.
 pub fn gather_qqmm(
     x: &Array,
     w: MaybeQuantized,
-    picks: Gathered,
+    selection: Gathered,
     scales: Option<GlobalScales>,
 ) -> Result<Array> {
     let op = "gather_qqmm";
     let batch = |x: &Array| -> Shape { x.shape()[..x.ndim().saturating_sub(2)].into() };
-    let of_w = match w {
+    let batch_w = match w {
         MaybeQuantized::Numbers(w, _) => batch(w),
         MaybeQuantized::Stored(w) => batch(w.words),
     };
-    let both = Both::new(op, x, w, scales, [Some(batch(x)), Some(of_w)])?;
-    cast(&both.right.picked(op, &both.x, picks, both.factors)?, both.dtype)
+    let operands = Operands::new(op, x, w, scales, [Some(batch(x)), Some(batch_w)])?;
+    cast(&operands.right.gathered(op, &operands.x, selection, operands.factors)?, operands.dtype)
 }
 
 /// Round to the nearest float8 (E4M3) and return its bits as uint8.
@@ -263,7 +263,7 @@ pub fn gather_qqmm(
 /// ```
 ///
 /// # Errors
-/// If `x` is not of real floating-point numbers.
+/// If `x` is not real floating-point.
 pub fn to_fp8(x: &Array) -> Result<Array> {
     ensure!(
         x.dtype().is_floating(),
@@ -285,7 +285,7 @@ pub fn to_fp8(x: &Array) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// If `x` is not of uint8 or `dtype` not a real floating one.
+/// If `x` is not uint8, or `dtype` is not a real floating-point dtype.
 pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == DType::Float8E4M3Fn && dtype.is_floating() {
         return cast(x, dtype);
@@ -304,12 +304,12 @@ pub fn from_fp8(x: &Array, dtype: DType) -> Result<Array> {
     Array::record_one(Fp8::Decode(dtype), &[x])
 }
 
-/// A global scale in units of what is stored for the largest magnitude.
+/// A global scale divided by the largest product of an E2M1 code (6) and an E4M3 scale (448).
 fn unit(scale: &Array) -> Result<Array> {
     div(scale, &constant(scale, NVFP4_UNIT))
 }
 
-/// A global scale as float32, of no axes or those of `batch`.
+/// A global scale as float32: a scalar, or one element for each index of `batch`.
 fn global(op: &str, name: &str, how: Quantization, scale: &Array, batch: Option<&Shape>) -> Result<Array> {
     ensure!(
         how.mode() == QuantizationMode::Nvfp4,
@@ -335,16 +335,16 @@ fn global(op: &str, name: &str, how: Quantization, scale: &Array, batch: Option<
 }
 
 /// Check that an array can be quantised.
-fn check_numbers(op: &str, name: &str, how: Quantization, x: &Array) -> Result<()> {
+fn check_quantizable(op: &str, name: &str, how: Quantization, x: &Array) -> Result<()> {
     ensure!(
         x.dtype().is_floating(),
         Type(op),
         "{name} must be float16, bfloat16, float32 or float64, not {}",
         x.dtype()
     );
-    let is_whole = x.shape().last().is_some_and(|length| length.is_multiple_of(how.group_size()));
+    let is_divisible = x.shape().last().is_some_and(|length| length.is_multiple_of(how.group_size()));
     ensure!(
-        is_whole,
+        is_divisible,
         Value(op),
         "last axis of {name} must be divisible by group_size {1}, got shape {0}",
         x.shape(),
@@ -354,8 +354,8 @@ fn check_numbers(op: &str, name: &str, how: Quantization, x: &Array) -> Result<(
 }
 
 impl Quantized<'_> {
-    /// The parts as the primitives take them.
-    fn parts(&self, op: &str) -> Result<Vec<Array>> {
+    /// Check words, scales and biases, and return them in the order in which primitives take them.
+    fn arrays(&self, op: &str) -> Result<Vec<Array>> {
         let Quantized { words, scales, biases, how } = *self;
         let mode = how.mode().name();
         ensure!(
@@ -385,32 +385,32 @@ impl Quantized<'_> {
                 factors.dtype()
             );
         }
-        let parts: Vec<Array> = [Some(words), Some(scales), biases].into_iter().flatten().cloned().collect();
-        row_length(op, how, &parts.iter().map(Array::spec).collect::<Vec<&ArraySpec>>())?;
-        Ok(parts)
+        let arrays: Vec<Array> = [Some(words), Some(scales), biases].into_iter().flatten().cloned().collect();
+        row_length(op, how, &arrays.iter().map(Array::spec).collect::<Vec<&ArraySpec>>())?;
+        Ok(arrays)
     }
 }
 
 /// The right operand of a product.
 enum Right {
     Stored {
-        parts: Vec<Array>,
+        arrays: Vec<Array>,
         product: Product,
     },
-    /// Turned.
-    Numbers(Array),
+    /// A dense matrix, already transposed.
+    Dense(Array),
 }
 
 impl Right {
-    fn stored(op: &str, w: Quantized, turned: Transposed) -> Result<Right> {
-        let parts = w.parts(op)?;
+    fn stored(op: &str, w: Quantized, transposed: Transposed) -> Result<Right> {
+        let arrays = w.arrays(op)?;
         ensure!(
-            parts[0].ndim() >= 2,
+            arrays[0].ndim() >= 2,
             Value(op),
             "w must have at least 2 axes, got shape {}",
-            parts[0].shape()
+            arrays[0].shape()
         );
-        Ok(Right::Stored { parts, product: Product { how: w.how, turned } })
+        Ok(Right::Stored { arrays, product: Product { format: w.how, transposed } })
     }
 
     /// The dtype of its product with `x`.
@@ -422,40 +422,41 @@ impl Right {
             x.dtype()
         );
         Ok(match self {
-            Right::Stored { parts, .. } if parts.len() == 3 => {
-                promote(x.dtype(), promote(parts[1].dtype(), parts[2].dtype()))
+            Right::Stored { arrays, .. } if arrays.len() == 3 => {
+                promote(x.dtype(), promote(arrays[1].dtype(), arrays[2].dtype()))
             }
             Right::Stored { .. } => x.dtype().inexact(),
-            Right::Numbers(w) => promote(x.dtype(), w.dtype()),
+            Right::Dense(w) => promote(x.dtype(), w.dtype()),
         })
     }
 
     /// The batch axes.
     fn batch(&self) -> Shape {
         match self {
-            Right::Stored { parts: all, .. } => all[0].shape()[..all[0].ndim() - 2].into(),
-            Right::Numbers(w) => w.shape()[..w.ndim() - 2].into(),
+            Right::Stored { arrays, .. } => arrays[0].shape()[..arrays[0].ndim() - 2].into(),
+            Right::Dense(w) => w.shape()[..w.ndim() - 2].into(),
         }
     }
 
-    /// The product with `x` of a floating dtype: of matrices that indices pick, or with batch axes that broadcast.
-    fn times(&self, op: &str, x: &Array, picks: Option<Gathered>) -> Result<Array> {
-        let (parts, how) = match self {
-            Right::Stored { parts, product } => (parts, *product),
-            Right::Numbers(w) => {
+    /// The product with `x` of a floating dtype: of selected matrices, or with batch axes that broadcast.
+    fn times(&self, op: &str, x: &Array, selection: Option<Gathered>) -> Result<Array> {
+        let (arrays, params) = match self {
+            Right::Stored { arrays, product } => (arrays, *product),
+            Right::Dense(w) => {
                 return with_op(
                     op,
-                    match picks {
-                        Some(picks) => gather_mm(x, w, picks.lhs, picks.rhs),
+                    match selection {
+                        Some(selection) => gather_mm(x, w, selection.lhs, selection.rhs),
                         None => matmul(x, w),
                     },
                 );
             }
         };
-        let (rows, groups) = (parts[1].shape()[parts[1].ndim() - 2], parts[1].shape()[parts[1].ndim() - 1]);
-        let (k, n) = match how.turned {
-            Transposed::Yes => (groups * how.how.group_size(), rows),
-            Transposed::No => (rows, groups * how.how.group_size()),
+        let (rows, groups) =
+            (arrays[1].shape()[arrays[1].ndim() - 2], arrays[1].shape()[arrays[1].ndim() - 1]);
+        let (k, n) = match params.transposed {
+            Transposed::Yes => (groups * params.format.group_size(), rows),
+            Transposed::No => (rows, groups * params.format.group_size()),
         };
         ensure!(
             x.shape().last() == Some(&k),
@@ -464,28 +465,28 @@ impl Right {
             x.shape()
         );
         let m = if x.ndim() == 1 { 1 } else { x.shape()[x.ndim() - 2] };
-        let of_x: Shape = x.shape()[..x.ndim().saturating_sub(2)].into();
-        let of_w = self.batch();
-        let stacked = |x: &Array| {
+        let batch_x: Shape = x.shape()[..x.ndim().saturating_sub(2)].into();
+        let batch_w = self.batch();
+        let to_stack = |x: &Array| {
             let tail = &x.shape()[x.ndim().max(2) - 2..];
             let tail = if tail.len() == 2 { [tail[0], tail[1]] } else { [1, tail[0]] };
             reshape(x, [x.shape()[..x.ndim().saturating_sub(2)].iter().product(), tail[0], tail[1]])
         };
-        let stacks = parts.iter().map(stacked).collect::<Result<Vec<_>>>()?;
-        let (out, batch) = match picks {
-            None if of_w.size() == 1 => {
-                // One right matrix for all: the batch is more rows.
-                let batch = of_x.broadcast(&of_w).expect("lengths of one broadcast");
-                (product(how, &reshape(x, [1, of_x.size() * m, k])?, &stacks, None)?, batch)
+        let stacks = arrays.iter().map(to_stack).collect::<Result<Vec<_>>>()?;
+        let (out, batch) = match selection {
+            None if batch_w.size() == 1 => {
+                // A single right matrix: merge the batch into the rows.
+                let batch = batch_x.broadcast(&batch_w).expect("lengths of one broadcast");
+                (product(params, &reshape(x, [1, batch_x.size() * m, k])?, &stacks, None)?, batch)
             }
-            None if of_x == of_w => (product(how, &stacked(x)?, &stacks, None)?, of_x),
-            picks => {
-                let Gathered { lhs, rhs } = picks.unwrap_or_default();
-                let index = |given: Option<&Array>, batch: &Shape| match given {
+            None if batch_x == batch_w => (product(params, &to_stack(x)?, &stacks, None)?, batch_x),
+            selection => {
+                let Gathered { lhs, rhs } = selection.unwrap_or_default();
+                let index = |index: Option<&Array>, batch: &Shape| match index {
                     Some(index) => Ok(index.clone()),
                     None => reshape(&each(batch.size())?, batch.clone()),
                 };
-                let (left, right) = (index(lhs, &of_x)?, index(rhs, &of_w)?);
+                let (left, right) = (index(lhs, &batch_x)?, index(rhs, &batch_w)?);
                 let Some(batch) = left.shape().broadcast(right.shape()) else {
                     let what = if lhs.is_some() || rhs.is_some() { "indices" } else { "batch axes" };
                     bail!(
@@ -498,8 +499,8 @@ impl Right {
                 let count = batch.size();
                 let indices = [listed(&left, &batch)?, listed(&right, &batch)?, each(count)?];
                 let out = product(
-                    how,
-                    &stacked(x)?,
+                    params,
+                    &to_stack(x)?,
                     &stacks,
                     Some((count, [&indices[0], &indices[1], &indices[2]])),
                 )?;
@@ -510,13 +511,19 @@ impl Right {
         reshape(&out, batch.iter().copied().chain(row).chain([n]).collect::<Shape>())
     }
 
-    /// The product of matrices that indices pick, times the factors of the matrices that meet.
-    fn picked(&self, op: &str, x: &Array, picks: Gathered, factors: [Option<Array>; 2]) -> Result<Array> {
-        for index in [picks.lhs, picks.rhs].into_iter().flatten() {
+    /// The product of selected matrices, times the factors of both operands.
+    fn gathered(
+        &self,
+        op: &str,
+        x: &Array,
+        selection: Gathered,
+        factors: [Option<Array>; 2],
+    ) -> Result<Array> {
+        for index in [selection.lhs, selection.rhs].into_iter().flatten() {
             ensure!(index.dtype().is_integer(), Type(op), "indices must be integers, not {}", index.dtype());
         }
-        let mut out = self.times(op, x, Some(picks))?;
-        for (factor, index) in factors.into_iter().zip([picks.lhs, picks.rhs]) {
+        let mut out = self.times(op, x, Some(selection))?;
+        for (factor, index) in factors.into_iter().zip([selection.lhs, selection.rhs]) {
             let Some(factor) = factor else { continue };
             let factor = match index {
                 Some(index) if factor.ndim() > 0 => {
@@ -533,48 +540,48 @@ impl Right {
     }
 }
 
-/// Two operands that are quantised on the way, and what their product is to be multiplied by.
-struct Both {
+/// Both operands of a product, rounded to their format, and the factors of the product.
+struct Operands {
     x: Array,
     right: Right,
     factors: [Option<Array>; 2],
     dtype: DType,
 }
 
-impl Both {
+impl Operands {
     fn new(
         op: &str,
         x: &Array,
         w: MaybeQuantized,
         scales: Option<GlobalScales>,
         batches: [Option<Shape>; 2],
-    ) -> Result<Both> {
-        let how = match w {
-            MaybeQuantized::Numbers(_, how) => how,
+    ) -> Result<Operands> {
+        let format = match w {
+            MaybeQuantized::Numbers(_, format) => format,
             MaybeQuantized::Stored(w) => w.how,
         };
         ensure!(
-            how.mode() != QuantizationMode::Affine,
+            format.mode() != QuantizationMode::Affine,
             Value(op),
             "mode 'affine' is not supported, expected 'nvfp4', 'mxfp8' or 'mxfp4'"
         );
-        check_numbers(op, "x", how, x)?;
-        let [of_x, of_w] = batches;
+        check_quantizable(op, "x", format, x)?;
+        let [batch_x, batch_w] = batches;
         let scales = scales
             .map(|scales| -> Result<[Array; 2]> {
                 Ok([
-                    global(op, "global_scale_x", how, scales.x, of_x.as_ref())?,
-                    global(op, "global_scale_w", how, scales.w, of_w.as_ref())?,
+                    global(op, "global_scale_x", format, scales.x, batch_x.as_ref())?,
+                    global(op, "global_scale_w", format, scales.w, batch_w.as_ref())?,
                 ])
             })
             .transpose()?;
-        let [of_x, of_w] = scales.map_or([None, None], |[x, w]| [Some(x), Some(w)]);
+        let [scale_x, scale_w] = scales.map_or([None, None], |[x, w]| [Some(x), Some(w)]);
         let rounded = |x: &Array, largest: Option<&Array>| {
-            Rounded(how).apply(&std::iter::once(x).chain(largest).collect::<Vec<_>>())
+            Rounded(format).apply(&std::iter::once(x).chain(largest).collect::<Vec<_>>())
         };
         let (right, dtype) = match w {
             MaybeQuantized::Numbers(w, _) => {
-                check_numbers(op, "w", how, w)?;
+                check_quantizable(op, "w", format, w)?;
                 ensure!(
                     w.ndim() >= 2 && x.shape().last() == w.shape().last(),
                     Value(op),
@@ -582,13 +589,13 @@ impl Both {
                     x.shape(),
                     w.shape()
                 );
-                (Right::Numbers(swap_last(&rounded(w, of_w.as_ref())?)?), promote(x.dtype(), w.dtype()))
+                (Right::Dense(swap_last(&rounded(w, scale_w.as_ref())?)?), promote(x.dtype(), w.dtype()))
             }
             MaybeQuantized::Stored(w) => (Right::stored(op, w, Transposed::Yes)?, x.dtype()),
         };
-        let x = rounded(x, of_x.as_ref())?;
-        let factors = [of_x, of_w].map(|scale| scale.map(|scale| unit(&scale)).transpose());
-        let [of_x, of_w] = factors;
-        Ok(Both { x, right, factors: [of_x?, of_w?], dtype })
+        let x = rounded(x, scale_x.as_ref())?;
+        let factors = [scale_x, scale_w].map(|scale| scale.map(|scale| unit(&scale)).transpose());
+        let [factor_x, factor_w] = factors;
+        Ok(Operands { x, right, factors: [factor_x?, factor_w?], dtype })
     }
 }

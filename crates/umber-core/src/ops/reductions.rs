@@ -11,7 +11,7 @@ use super::elementwise::{isnan, select};
 use crate::graph::Array;
 use crate::graph::tracing::note_length_read;
 use crate::primitives::arg_reduce::ArgReduce;
-use crate::primitives::composite::{self, Composite, Measure, Parameter, Shifted, Softmax, Spread};
+use crate::primitives::composite::{self, Composite, Dispersion, Measure, Parameter, Shifted, Softmax};
 use crate::primitives::merged_axes::MergedAxes;
 use crate::primitives::number_of_elements::NumberOfElements;
 use crate::primitives::reduce::Reduce;
@@ -98,7 +98,7 @@ pub fn prod(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     reduced(ReduceKind::Prod, a, &axes, keep)
 }
 
-/// Fail for a reduced axis without elements: there is no extremum of no elements.
+/// Fail for a reduced axis without elements: an empty set has no extremum.
 pub(super) fn check_not_empty(op: &str, a: &Array, axes: &Axes) -> Result<()> {
     if let Some(axis) = axes.iter().find(|&&axis| a.shape()[axis] == 0) {
         bail!(
@@ -154,8 +154,8 @@ pub fn max(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, KeepAxes, ops};
-/// let (least, greatest) = ops::minmax(&Array::from([3, -1, 2]), None, KeepAxes::No)?;
-/// assert_eq!((least.item()?.as_i64(), greatest.item()?.as_i64()), (-1, 3));
+/// let (min, max) = ops::minmax(&Array::from([3, -1, 2]), None, KeepAxes::No)?;
+/// assert_eq!((min.item()?.as_i64(), max.item()?.as_i64()), (-1, 3));
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn minmax(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<(Array, Array)> {
@@ -211,22 +211,22 @@ pub fn count_nonzero(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<
 
 /// Number of true elements of a mask over axes: int32, or int64 if int32 cannot count the elements.
 pub(super) fn count_true(mask: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
-    const PART: usize = 1 << 20;
+    const CHUNK: usize = 1 << 20;
     let length = count(mask, axes);
     if i32::try_from(length).is_ok() {
         return reduced(ReduceKind::Sum, mask, axes, keep);
     }
-    // Count in parts that int32 can hold, so that the mask itself is not converted to int64.
+    // Count in chunks whose counts fit int32, so that the mask itself is not converted to int64.
     let merged = MergedAxes::new(mask, axes)?.array;
     let axis = merged.ndim() - 1;
-    let (parts, rest) = (length / PART, length % PART);
-    let lengths = merged.shape()[..axis].iter().copied().chain([parts, PART]).collect::<Shape>();
-    let whole = reshape(&slice_along(&merged, axis, 0, parts * PART)?, lengths)?;
+    let (chunks, tail) = (length / CHUNK, length % CHUNK);
+    let lengths = merged.shape()[..axis].iter().copied().chain([chunks, CHUNK]).collect::<Shape>();
+    let full = reshape(&slice_along(&merged, axis, 0, chunks * CHUNK)?, lengths)?;
     let wide = |x: &Array, axis: usize| {
         cast(&reduced(ReduceKind::Sum, x, &Axes::one(axis), KeepAxes::No)?, DType::Int64)
     };
-    let whole = reduced(ReduceKind::Sum, &wide(&whole, axis + 1)?, &Axes::one(axis), KeepAxes::No)?;
-    let total = add(&whole, &wide(&slice_along(&merged, axis, parts * PART, rest)?, axis)?)?;
+    let full = reduced(ReduceKind::Sum, &wide(&full, axis + 1)?, &Axes::one(axis), KeepAxes::No)?;
+    let total = add(&full, &wide(&slice_along(&merged, axis, chunks * CHUNK, tail)?, axis)?)?;
     reshape(&total, mask.shape().reduced(axes, keep))
 }
 
@@ -241,7 +241,7 @@ pub(super) fn wide(dtype: DType) -> DType {
     }
 }
 
-/// The dtype in which sums are computed that take several operations, to avoid rounding in between.
+/// The dtype of sums that take several operations, to avoid intermediate rounding.
 pub(super) fn widest(dtype: DType) -> DType {
     if dtype.is_complex() { DType::Complex128 } else { DType::Float64 }
 }
@@ -268,7 +268,7 @@ pub fn mean(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     cast(&reduced(ReduceKind::Mean, &measurable(a)?, &axes, keep)?, a.dtype().inexact())
 }
 
-/// `a` for kernels that accumulate in a wider dtype than they read: 16-bit floats are not converted.
+/// `a` in a dtype that mean kernels read. They accumulate 16-bit floats in a wider dtype, so that these are not converted.
 fn measurable(a: &Array) -> Result<Array> {
     if a.dtype().is_half() { Ok(a.clone()) } else { widened(a) }
 }
@@ -287,7 +287,7 @@ fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Arr
         };
     }
     let x = measurable(a)?;
-    let kept = a.shape().reduced(axes, KeepAxes::Yes);
+    let out_shape = a.shape().reduced(axes, KeepAxes::Yes);
     let is_range = axes.windows(2).all(|pair| pair[0] + 1 == pair[1]);
     // The kernel reduces adjacent axes: transpose others to the end, without a copy.
     let (x, first) = if is_range {
@@ -297,9 +297,9 @@ fn dispersion(a: &Array, axes: &Axes, ddof: f64, measure: Measure) -> Result<Arr
         let order: Vec<usize> = others.chain(axes.iter().copied()).collect();
         (transpose(&x, &order)?, a.ndim() - axes.len())
     };
-    let spread =
-        Spread { first: first as u32, count: axes.len() as u32, ddof: Parameter::new(ddof), measure };
-    reshape(&Array::record_one(Composite::Spread(spread), &[&x])?, kept)
+    let dispersion =
+        Dispersion { first: first as u32, count: axes.len() as u32, ddof: Parameter::new(ddof), measure };
+    reshape(&Array::record_one(Composite::Dispersion(dispersion), &[&x])?, out_shape)
 }
 
 /// The variance with any `ddof`; `op` names the function in errors.
@@ -376,7 +376,7 @@ fn arg_reduced(kind: ArgReduceKind, a: &Array, axis: Option<i64>, keep: KeepAxes
         Value(op),
         "axis of {length} elements is too long for uint32 indices"
     );
-    // Complex NaN values are ordered by which part is NaN: make them all equal.
+    // The order of complex NaN values depends on which part is NaN: make them all equal.
     let x = if x.dtype().is_complex() { select(&isnan(&x)?, &constant(&x, f64::NAN), &x)? } else { x };
     let out = Array::record_one(ArgReduce { kind, axis }, &[&x])?;
     finish(&out, a, &axes, keep)

@@ -33,11 +33,11 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
         Kind::Float | Kind::Complex => {}
     }
     let wide = if x.dtype().is_half() { cast_constant(x, DType::Float32)? } else { x.clone() };
-    let most = if wide.dtype().real() == DType::Float64 { 308 } else { 38 };
-    if decimals > most {
+    let max_exponent = if wide.dtype().real() == DType::Float64 { 308 } else { 38 };
+    if decimals > max_exponent {
         return Ok(x.clone());
     }
-    let rounded = if decimals < -most {
+    let rounded = if decimals < -max_exponent {
         multiply(&wide, &weak(Scalar::Float(0.0), &wide))?
     } else {
         let scale = weak(Scalar::Float(10f64.powi(decimals.abs())), &wide);
@@ -47,17 +47,21 @@ pub fn round(x: &Array, decimals: i32) -> Result<Array> {
             if x.dtype().is_complex() {
                 rounded
             } else {
-                // Every larger number is an integer already: scaling it back would only add an error.
-                let whole = if most == 308 { 2f64.powi(52) } else { 2f64.powi(23) };
-                select(&less(&abs(&scaled)?, &weak(Scalar::Float(whole), &scaled))?, &rounded, &wide)?
+                // From here on every float is an integer: scaling it back would only add a rounding error.
+                let first_integral = if max_exponent == 308 { 2f64.powi(52) } else { 2f64.powi(23) };
+                select(
+                    &less(&abs(&scaled)?, &weak(Scalar::Float(first_integral), &scaled))?,
+                    &rounded,
+                    &wide,
+                )?
             }
         } else {
             multiply(&unary(UnaryKind::Round, &divide(&wide, &scale)?)?, &scale)?
         }
     };
     // Keep infinities, NaN, and numbers that overflow when scaled.
-    let kept = select(&isfinite(&rounded)?, &rounded, &wide)?;
-    astype(&kept, x.dtype())
+    let result = select(&isfinite(&rounded)?, &rounded, &wide)?;
+    astype(&result, x.dtype())
 }
 
 /// Round each element to the nearest integer in floating point; halves are rounded to even.
@@ -74,10 +78,10 @@ pub fn rint(x: &Array) -> Result<Array> {
     round(&cast_constant(x, x.dtype().inexact())?, 0)
 }
 
-/// Round an integer to a multiple of `10^places`.
-fn round_integer(x: &Array, places: u32) -> Result<Array> {
+/// Round an integer to a multiple of `10^digits`; halves are rounded to an even multiple.
+fn round_integer(x: &Array, digits: u32) -> Result<Array> {
     let dtype = if x.dtype().kind() == Kind::Unsigned { DType::UInt64 } else { DType::Int64 };
-    let step = match (dtype, 10u64.checked_pow(places)) {
+    let step = match (dtype, 10u64.checked_pow(digits)) {
         (DType::UInt64, Some(step)) => step,
         (_, Some(step)) if i64::try_from(step).is_ok() => step,
         _ => return Ok(zeros_like(x)),
@@ -85,14 +89,14 @@ fn round_integer(x: &Array, places: u32) -> Result<Array> {
     let wide = cast_constant(x, dtype)?;
     let number = |value: u64| Array::scalar(Scalar::UInt(value), dtype);
     let step = number(step);
-    let rest = remainder(&wide, &step)?;
-    let below = subtract(&wide, &rest)?;
-    // The distance to the next multiple, without a sum that could overflow.
-    let missing = subtract(&step, &rest)?;
-    let is_odd = equal(&bitwise_and(&floor_divide(&below, &step)?, &number(1))?, &number(1))?;
-    let is_tie = logical_and(&equal(&rest, &missing)?, &is_odd)?;
-    let goes_up = logical_or(&greater(&rest, &missing)?, &is_tie)?;
-    astype(&add(&below, &select(&goes_up, &step, &number(0))?)?, x.dtype())
+    let above_lower = remainder(&wide, &step)?;
+    let lower = subtract(&wide, &above_lower)?;
+    // The distance to the next multiple. The multiple itself may overflow.
+    let to_upper = subtract(&step, &above_lower)?;
+    let is_odd = equal(&bitwise_and(&floor_divide(&lower, &step)?, &number(1))?, &number(1))?;
+    let is_tie = logical_and(&equal(&above_lower, &to_upper)?, &is_odd)?;
+    let rounds_up = logical_or(&greater(&above_lower, &to_upper)?, &is_tie)?;
+    astype(&add(&lower, &select(&rounds_up, &step, &number(0))?)?, x.dtype())
 }
 
 /// Replace NaN and infinities by finite numbers.

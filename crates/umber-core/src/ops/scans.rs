@@ -100,15 +100,14 @@ pub fn cumprod(a: &Array, order: ScanOrder, dtype: Option<DType>) -> Result<Arra
 /// ```
 pub fn with_initial(scan: &Array, order: ScanOrder, initial: impl Into<Scalar>) -> Result<Array> {
     let axis = normalize_axis("scan", order.axis.unwrap_or(0), scan.ndim())?;
-    let shape: Shape = (scan.shape().iter().enumerate())
-        .map(|(place, &length)| if place == axis { 1 } else { length })
-        .collect();
+    let shape: Shape =
+        (scan.shape().iter().enumerate()).map(|(i, &length)| if i == axis { 1 } else { length }).collect();
     let initial = Array::full(shape, initial, scan.dtype());
-    let parts = match order.direction {
+    let arrays = match order.direction {
         ScanDirection::Forward => [&initial, scan],
         ScanDirection::Reverse => [scan, &initial],
     };
-    concatenate(&parts, Some(axis as i64))
+    concatenate(&arrays, Some(axis as i64))
 }
 
 /// Cumulative maximum along an axis.

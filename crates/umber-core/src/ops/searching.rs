@@ -1,7 +1,7 @@
 //! Searching: nonzero elements, selection by conditions, and positions in sorted arrays.
 //!
-//! The number of nonzero elements determines a shape, so that the input is evaluated by the call, as by `.item()`; selected
-//! elements are differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
+//! The number of nonzero elements determines a shape, so that the input is evaluated eagerly, as by `.item()`; selected elements
+//! are differentiable. Indices are uint32, as those of [`super::argsort`], unless an axis is too long for that.
 
 use umber_types::shape::{normalize_axis, out_of_bounds};
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure};
@@ -45,9 +45,9 @@ pub fn flatnonzero(a: &Array) -> Result<Array> {
 /// use umber_core::{Array, ops};
 ///
 /// let a = Array::from_slice(&[0, 3, 4, 0], [2, 2]).unwrap();
-/// let places = ops::nonzero(&a).unwrap();
-/// assert_eq!(places[0].to_vec::<u32>().unwrap(), [0, 1]);
-/// assert_eq!(places[1].to_vec::<u32>().unwrap(), [1, 0]);
+/// let indices = ops::nonzero(&a).unwrap();
+/// assert_eq!(indices[0].to_vec::<u32>().unwrap(), [0, 1]);
+/// assert_eq!(indices[1].to_vec::<u32>().unwrap(), [1, 0]);
 /// ```
 pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
     ensure!(a.ndim() > 0, Value("nonzero"), "array must have at least one axis");
@@ -55,9 +55,13 @@ pub fn nonzero(a: &Array) -> Result<Vec<Array>> {
 }
 
 fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
-    let places = data_dependent::places_of(op, &cast(a, DType::Bool)?)?;
-    let along = unravelled(&places, a.shape())?;
-    along.iter().zip(a.shape().iter()).map(|(indices, &length)| cast(indices, index_dtype(length))).collect()
+    let indices = data_dependent::places_of(op, &cast(a, DType::Bool)?)?;
+    let coordinates = unravelled(&indices, a.shape())?;
+    coordinates
+        .iter()
+        .zip(a.shape().iter())
+        .map(|(coordinate, &length)| cast(coordinate, index_dtype(length)))
+        .collect()
 }
 
 /// Find the coordinates of the nonzero elements, one row for each.
@@ -78,8 +82,8 @@ pub fn argwhere(a: &Array) -> Result<Array> {
         let count = data_dependent::count_of("argwhere", &cast(a, DType::Bool)?)?;
         return Ok(Array::full([count, 0].into(), 0, DType::UInt32));
     }
-    let along = coordinates("argwhere", a)?;
-    stack(&along.iter().collect::<Vec<_>>(), 1)
+    let coordinates = coordinates("argwhere", a)?;
+    stack(&coordinates.iter().collect::<Vec<_>>(), 1)
 }
 
 /// Select the elements of the flattened array where a condition is true.
@@ -101,7 +105,7 @@ pub fn extract(condition: &Array, a: &Array) -> Result<Array> {
     compress_as("extract", &reshape(condition, [condition.size()])?, a, None)
 }
 
-/// Select parts of an array along an axis by a 1-d condition.
+/// Select slices of an array along an axis by a 1-d condition.
 ///
 /// `None` means the flattened array. Elements beyond the end of the condition are not selected.
 ///
@@ -132,14 +136,14 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
     let Some(axis) = axis else { return compress_as(op, condition, &reshape(a, [a.size()])?, Some(0)) };
     let axis = normalize_axis(op, axis, a.ndim())?;
     let length = a.shape()[axis];
-    let places = data_dependent::places_of(op, &cast(condition, DType::Bool)?)?;
-    if condition.size() > length && places.size() > 0 {
-        let last = data_dependent::value_of(op, &slice_along(&places, 0, places.size() - 1, 1)?)?.as_i64();
+    let indices = data_dependent::places_of(op, &cast(condition, DType::Bool)?)?;
+    if condition.size() > length && indices.size() > 0 {
+        let last = data_dependent::value_of(op, &slice_along(&indices, 0, indices.size() - 1, 1)?)?.as_i64();
         if last >= length as i64 {
             return Err(out_of_bounds(last, axis, length).with_op(op));
         }
     }
-    take(a, &places, Some(axis as i64))
+    take(a, &indices, Some(axis as i64))
 }
 
 /// Find the indices at which values would be inserted into a sorted array.
@@ -157,8 +161,8 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
 ///
 /// let sorted = Array::from_slice(&[1.0f32, 2.0, 2.0], [3]).unwrap();
 /// let values = Array::from_slice(&[2.0f32, 0.0], [2]).unwrap();
-/// let places = ops::searchsorted(&sorted, &values, ops::Side::Left, None).unwrap();
-/// assert_eq!(places.to_vec::<u32>().unwrap(), [1, 0]);
+/// let indices = ops::searchsorted(&sorted, &values, ops::Side::Left, None).unwrap();
+/// assert_eq!(indices.to_vec::<u32>().unwrap(), [1, 0]);
 /// ```
 pub fn searchsorted(sorted: &Array, values: &Array, side: Side, sorter: Option<&Array>) -> Result<Array> {
     search_as("searchsorted", sorted, values, side, sorter)
@@ -206,15 +210,15 @@ pub(super) fn search_as(
 /// Exact [`search`] where `sorted` or `values`, on the side `signed`, are signed integers and the others uint64: values
 /// beyond the dtype of `sorted` come before or after all of its elements.
 fn search_mixed_sign_uint64(side: Side, sorted: &Array, values: &Array, signed: Side) -> Result<Array> {
-    let (is_beyond, place, dtype) = match signed {
+    let (is_beyond, end, dtype) = match signed {
         Side::Left => {
-            let most = Array::scalar(i64::MAX, DType::UInt64);
-            (greater(values, &most)?, sorted.shape()[0] as i64, DType::Int64)
+            let max_int64 = Array::scalar(i64::MAX, DType::UInt64);
+            (greater(values, &max_int64)?, sorted.shape()[0] as i64, DType::Int64)
         }
         Side::Right => (less(values, &Array::scalar(0, values.dtype()))?, 0, DType::UInt64),
     };
-    let found = search(side, &cast(sorted, dtype)?, &cast(values, dtype)?)?;
-    Array::record_one(Select, &[&is_beyond, &constant(&found, place), &found])
+    let index = search(side, &cast(sorted, dtype)?, &cast(values, dtype)?)?;
+    Array::record_one(Select, &[&is_beyond, &constant(&index, end), &index])
 }
 
 /// Find the index of the bin that each element belongs to.

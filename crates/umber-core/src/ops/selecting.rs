@@ -12,9 +12,9 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules::{broadcast, cast, constant, reshape, sub};
 use crate::primitives::select::Select;
 
-/// The arrays in their promoted dtype.
-fn promoted(arrays: &[&Array], and: DType) -> Result<Inputs> {
-    let dtype = arrays.iter().map(|array| array.dtype()).fold(and, promote);
+/// The arrays in the dtype promoted with `other`.
+fn promoted(arrays: &[&Array], other: DType) -> Result<Inputs> {
+    let dtype = arrays.iter().map(|array| array.dtype()).fold(other, promote);
     arrays.iter().map(|array| cast_constant(array, dtype)).collect()
 }
 
@@ -29,8 +29,8 @@ fn promoted(arrays: &[&Array], and: DType) -> Result<Inputs> {
 ///
 /// let x = Array::from_slice(&[1, 2, 3], [3]).unwrap();
 /// let is_two = ops::equal(&x, &Array::scalar(2, DType::Int32)).unwrap();
-/// let picked = ops::select_from(&[&is_two], &[&x], &Array::scalar(0, DType::Int32)).unwrap();
-/// assert_eq!(picked.to_vec::<i32>().unwrap(), [0, 2, 0]);
+/// let selected = ops::select_from(&[&is_two], &[&x], &Array::scalar(0, DType::Int32)).unwrap();
+/// assert_eq!(selected.to_vec::<i32>().unwrap(), [0, 2, 0]);
 /// ```
 pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -> Result<Array> {
     ensure!(
@@ -52,16 +52,16 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
     let shape = common_shape("select", &all)?;
     let dtype = choices.iter().map(|choice| choice.dtype()).fold(default.dtype(), promote);
     let broadcast_to_common = |x: &Array, dtype| broadcast(&cast_constant(x, dtype)?, &shape);
-    let mut picked = broadcast_to_common(default, dtype)?;
+    let mut selected = broadcast_to_common(default, dtype)?;
     for (condition, choice) in conditions.iter().zip(choices).rev() {
         let (condition, choice) =
             (broadcast_to_common(condition, DType::Bool)?, broadcast_to_common(choice, dtype)?);
-        picked = Array::record_one(Select, &[&condition, &choice, &picked])?;
+        selected = Array::record_one(Select, &[&condition, &choice, &selected])?;
     }
-    Ok(picked)
+    Ok(selected)
 }
 
-/// Select each element from the choice whose number an index array holds.
+/// Select each element from the choice with the number given by an index array.
 ///
 /// # Errors
 /// If there are no choices, the indices are not integers, or shapes do not broadcast; in [`OutOfBounds::Raise`] if an index is
@@ -73,8 +73,8 @@ pub fn select_from(conditions: &[&Array], choices: &[&Array], default: &Array) -
 /// use umber::Array;
 /// let (low, high) = (Array::from([1, 2, 3]), Array::from([10, 20, 30]));
 /// let which = Array::from([0, 1, 7]);
-/// let picked = ops::choose(&which, &[&low, &high], OutOfBounds::Clip)?;
-/// assert_eq!(picked.to_vec::<i32>()?, [1, 20, 30]);
+/// let selected = ops::choose(&which, &[&low, &high], OutOfBounds::Clip)?;
+/// assert_eq!(selected.to_vec::<i32>()?, [1, 20, 30]);
 /// assert!(ops::choose(&which, &[&low, &high], OutOfBounds::Raise).is_err());
 /// # Ok::<(), umber::Error>(())
 /// ```
@@ -84,16 +84,16 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
     if mode == OutOfBounds::Raise {
         super::index_grids::check_inside("choose", &indices, choices.len())?;
     }
-    // As uint64 a negative index is out of bounds.
+    // Cast to uint64, so that negative indices are out of bounds.
     let indices = cast(&indices, DType::UInt64)?;
     let choices = promoted(choices, first.dtype())?;
-    let together: Vec<&Array> = choices.iter().chain([&indices]).collect();
-    let mut together = broadcast_all("choose", &together)?;
-    let Some(indices) = together.pop() else { bail!(Value("choose"), "needs at least one choice") };
-    let stacked = stack(&together.iter().collect::<Vec<_>>(), 0)?;
+    let arrays: Vec<&Array> = choices.iter().chain([&indices]).collect();
+    let mut arrays = broadcast_all("choose", &arrays)?;
+    let Some(indices) = arrays.pop() else { bail!(Value("choose"), "needs at least one choice") };
+    let stacked = stack(&arrays.iter().collect::<Vec<_>>(), 0)?;
     let row: Shape = std::iter::once(1).chain(indices.shape().iter().copied()).collect();
-    let picked = Places::along("choose", 0, reshape(&indices, row)?).read(&stacked)?;
-    reshape(&picked, indices.shape().clone())
+    let selected = Places::along("choose", 0, reshape(&indices, row)?).read(&stacked)?;
+    reshape(&selected, indices.shape().clone())
 }
 
 /// Copy an array with the elements at indices of the flattened array set to values.
@@ -108,10 +108,10 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
 /// # use umber_core as umber;
 /// use umber::ops::{self, OutOfBounds};
 /// use umber::Array;
-/// let (a, places) = (Array::from([[1, 2], [3, 4]]), Array::from([0, 2, 3]));
-/// let changed = ops::put(&a, &places, &Array::from([-1, -2]), OutOfBounds::Raise)?;
-/// assert_eq!(changed.to_vec::<i32>()?, [-1, 2, -2, -1]);
-/// assert_eq!(changed.shape(), a.shape());
+/// let (a, indices) = (Array::from([[1, 2], [3, 4]]), Array::from([0, 2, 3]));
+/// let updated = ops::put(&a, &indices, &Array::from([-1, -2]), OutOfBounds::Raise)?;
+/// assert_eq!(updated.to_vec::<i32>()?, [-1, 2, -2, -1]);
+/// assert_eq!(updated.shape(), a.shape());
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Result<Array> {
@@ -124,11 +124,11 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
     if values.size() == 0 {
         return Ok(a.clone());
     }
-    let places = resolve_indices("put", indices, a.size(), mode)?;
+    let flat_indices = resolve_indices("put", indices, a.size(), mode)?;
     if mode == OutOfBounds::Raise {
         check_known("put", indices, 0, a.size())?;
     }
-    set_cyclic("put", a, &places, values)
+    set_cyclic("put", a, &flat_indices, values)
 }
 
 /// Copy an array with the elements where a mask is true set to consecutive values.
@@ -143,8 +143,8 @@ pub fn put(a: &Array, indices: &Array, values: &Array, mode: OutOfBounds) -> Res
 /// use umber::{Array, ops};
 /// let a = Array::from([1, 2, 3, 4]);
 /// let mask = Array::from([true, false, true, true]);
-/// let placed = ops::place(&a, &mask, &Array::from([10, 20]))?;
-/// assert_eq!(placed.to_vec::<i32>()?, [10, 2, 20, 10]);
+/// let updated = ops::place(&a, &mask, &Array::from([10, 20]))?;
+/// assert_eq!(updated.to_vec::<i32>()?, [10, 2, 20, 10]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
@@ -159,8 +159,9 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let value_index = cumsum(&cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
     let value_index = sub(&value_index, &constant(&value_index, 1))?;
     let value_index = resolve_indices("place", &value_index, values.size(), OutOfBounds::Wrap)?;
-    let picked = take(&cast_constant(values, a.dtype())?, &reshape(&value_index, a.shape().clone())?, None)?;
-    Array::record_one(Select, &[&mask, &picked, a])
+    let selected =
+        take(&cast_constant(values, a.dtype())?, &reshape(&value_index, a.shape().clone())?, None)?;
+    Array::record_one(Select, &[&mask, &selected, a])
 }
 
 /// Copy an array with the elements where a mask is true set to the values at the same positions.
@@ -175,8 +176,8 @@ pub fn place(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
 /// use umber::{Array, ops};
 /// let a = Array::from([1, 2, 3, 4]);
 /// let mask = Array::from([true, false, true, true]);
-/// let changed = ops::putmask(&a, &mask, &Array::from([10, 20]))?; // in turn 10, 20, 10, 20
-/// assert_eq!(changed.to_vec::<i32>()?, [10, 2, 10, 20]);
+/// let updated = ops::putmask(&a, &mask, &Array::from([10, 20]))?; // in turn 10, 20, 10, 20
+/// assert_eq!(updated.to_vec::<i32>()?, [10, 2, 10, 20]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn putmask(a: &Array, mask: &Array, values: &Array) -> Result<Array> {

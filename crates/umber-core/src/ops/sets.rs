@@ -1,7 +1,7 @@
 //! Set operations on the elements of arrays: distinct elements, membership, intersections, unions and differences.
 //!
 //! Elements are sorted and compared with their neighbours. The number of distinct elements determines a shape, so that the
-//! inputs are evaluated by the call, unless the caller gives a size.
+//! inputs are evaluated eagerly, unless the caller gives a size.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{
@@ -112,22 +112,22 @@ fn order_of_rows(a: &Array) -> Result<Array> {
 /// use umber_core::{Array, ops};
 ///
 /// let a = Array::from_slice(&[3, 1, 3], [3]).unwrap();
-/// let found = ops::unique(&a, &ops::UniqueSize::Found, ops::NanIsEqual::Yes, None).unwrap();
-/// assert_eq!(found.values.to_vec::<i32>().unwrap(), [1, 3]);
-/// assert_eq!(found.counts.to_vec::<i32>().unwrap(), [1, 2]);
+/// let result = ops::unique(&a, &ops::UniqueSize::Found, ops::NanIsEqual::Yes, None).unwrap();
+/// assert_eq!(result.values.to_vec::<i32>().unwrap(), [1, 3]);
+/// assert_eq!(result.counts.to_vec::<i32>().unwrap(), [1, 2]);
 /// ```
 pub fn unique(a: &Array, size: &UniqueSize, nan: NanIsEqual, axis: Option<i64>) -> Result<Unique> {
     let Some(axis) = axis else {
-        let found = unique_rows(&reshape(a, [a.size()])?, size, nan)?;
-        return Ok(Unique { inverse: reshape(&found.inverse, a.shape().clone())?, ..found });
+        let result = unique_rows(&reshape(a, [a.size()])?, size, nan)?;
+        return Ok(Unique { inverse: reshape(&result.inverse, a.shape().clone())?, ..result });
     };
     let axis = normalize_axis("unique", axis, a.ndim())?;
     let moved = move_axis(a, axis, 0)?;
     let (length, others) = (moved.shape()[0], &moved.shape()[1..]);
     let rows = reshape(&moved, [length, others.iter().product()])?;
-    let found = unique_rows(&rows, size, nan)?;
-    let shape: Shape = found.values.shape().iter().take(1).chain(others).copied().collect();
-    Ok(Unique { values: move_axis(&reshape(&found.values, shape)?, 0, axis)?, ..found })
+    let result = unique_rows(&rows, size, nan)?;
+    let shape: Shape = result.values.shape().iter().take(1).chain(others).copied().collect();
+    Ok(Unique { values: move_axis(&reshape(&result.values, shape)?, 0, axis)?, ..result })
 }
 
 /// The distinct elements of a vector, or rows of a matrix.
@@ -139,7 +139,7 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
         UniqueSize::Fixed { size, fill } => (fill.as_ref(), *size),
     };
     if length == 0 {
-        return nothing(a, count, fill);
+        return empty_result(a, count, fill);
     }
     // One more than requested: the end of the last run.
     let bounds = Nonzero::of(&runs.is_first, count + 1)?;
@@ -147,15 +147,16 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
     let ends = slice_along(&bounds, 0, 1, count)?;
     let end = constant(&starts, length as i64);
     let exists = binary(BinaryKind::Less, &starts, &end)?;
-    let places = Array::record_one(Select, &[&exists, &starts, &zeros_like(&starts)])?;
-    let pick = |from: &Array| Places::grid("unique", &[0], smallvec::smallvec![places.clone()]).read(from);
-    let mut values = pick(&runs.sorted)?;
+    let indices = Array::record_one(Select, &[&exists, &starts, &zeros_like(&starts)])?;
+    let gather =
+        |source: &Array| Places::grid("unique", &[0], smallvec::smallvec![indices.clone()]).read(source);
+    let mut values = gather(&runs.sorted)?;
     if let Some(fill) = fill {
         let fill = broadcast(&reshape(&cast_constant(fill, a.dtype())?, Shape::scalar())?, values.shape())?;
-        let is_there = if a.ndim() == 1 { exists } else { reshape(&exists, [count, 1])? };
-        values = Array::record_one(Select, &[&broadcast(&is_there, values.shape())?, &values, &fill])?;
+        let is_valid = if a.ndim() == 1 { exists } else { reshape(&exists, [count, 1])? };
+        values = Array::record_one(Select, &[&broadcast(&is_valid, values.shape())?, &values, &fill])?;
     }
-    let counts = cast(&sub(&ends, &starts)?, counted(length))?;
+    let counts = cast(&sub(&ends, &starts)?, count_dtype(length))?;
     let rank = cumsum(&cast(&runs.is_first, DType::Int64)?, ScanOrder::along(0), None)?;
     let rank = sub(&rank, &constant(&rank, 1))?;
     // Elements that the size excludes get the last index.
@@ -166,16 +167,16 @@ fn unique_rows(a: &Array, size: &UniqueSize, nan: NanIsEqual) -> Result<Unique> 
         &zeros_like(&rank),
         &rank,
     )?;
-    Ok(Unique { values, indices: pick(&runs.order)?, inverse, counts })
+    Ok(Unique { values, indices: gather(&runs.order)?, inverse, counts })
 }
 
-/// The dtype of counts that are not more than `most`.
-pub(super) fn counted(most: usize) -> DType {
-    if i32::try_from(most).is_ok() { DType::Int32 } else { DType::Int64 }
+/// The dtype of counts up to `max_count`.
+pub(super) fn count_dtype(max_count: usize) -> DType {
+    if i32::try_from(max_count).is_ok() { DType::Int32 } else { DType::Int64 }
 }
 
 /// The result for an empty array.
-fn nothing(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
+fn empty_result(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> {
     ensure!(
         size == 0 || fill.is_some(),
         Value("unique"),
@@ -236,17 +237,17 @@ pub fn isin(a: &Array, set: &Array) -> Result<Array> {
     if set.size() == 0 {
         return Ok(Array::full(a.shape().clone(), false, DType::Bool));
     }
-    let place = search_as("isin", &set, a, Side::Left, None)?;
-    let place = binary(BinaryKind::Minimum, &place, &constant(&place, set.size() as i64 - 1))?;
-    let found = Places::grid("isin", &[0], smallvec::smallvec![place]).read(&set)?;
-    if mixed_sign_uint64(found.dtype(), a.dtype()).is_some() {
-        return super::equal(&found, a);
+    let index = search_as("isin", &set, a, Side::Left, None)?;
+    let index = binary(BinaryKind::Minimum, &index, &constant(&index, set.size() as i64 - 1))?;
+    let nearest = Places::grid("isin", &[0], smallvec::smallvec![index]).read(&set)?;
+    if mixed_sign_uint64(nearest.dtype(), a.dtype()).is_some() {
+        return super::equal(&nearest, a);
     }
-    let dtype = compared(found.dtype(), a.dtype());
-    super::equal(&cast(&found, dtype)?, &cast(a, dtype)?)
+    let dtype = compared(nearest.dtype(), a.dtype());
+    super::equal(&cast(&nearest, dtype)?, &cast(a, dtype)?)
 }
 
-fn picked(a: &Array, mask: Array) -> Result<Array> {
+fn select_by_mask(a: &Array, mask: Array) -> Result<Array> {
     get(a, &[Index::Mask(mask)])
 }
 
@@ -273,18 +274,18 @@ pub fn intersect1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<[Arra
     let (a, b) = (reshape(a, [a.size()])?, reshape(b, [b.size()])?);
     let sides = [&a, &b].map(|side| {
         if are_distinct == Distinct::Unknown {
-            let found = unique(side, &UniqueSize::Found, NanIsEqual::Yes, None)?;
-            return Ok((found.values, found.indices));
+            let result = unique(side, &UniqueSize::Found, NanIsEqual::Yes, None)?;
+            return Ok((result.values, result.indices));
         }
         Ok((sort(side, Some(0), SortOrder::Ascending)?, argsort(side, Some(0), SortOrder::Ascending)?))
     });
     let [left, right]: [Result<(Array, Array)>; 2] = sides;
-    let ((left, left_places), (right, right_places)) = (left?, right?);
+    let ((left, left_indices), (right, right_indices)) = (left?, right?);
     let is_common = isin(&left, &right)?;
-    let common = picked(&left, is_common.clone())?;
-    let places = search_as("intersect1d", &right, &common, Side::Left, None)?;
+    let common = select_by_mask(&left, is_common.clone())?;
+    let positions = search_as("intersect1d", &right, &common, Side::Left, None)?;
     let common = cast(&common, dtype)?;
-    Ok([common, picked(&left_places, is_common)?, get(&right_places, &[Index::Array(places)])?])
+    Ok([common, select_by_mask(&left_indices, is_common)?, get(&right_indices, &[Index::Array(positions)])?])
 }
 
 /// Find the distinct elements that are in either array, in ascending order.
@@ -311,14 +312,14 @@ pub fn union1d(a: &Array, b: &Array) -> Result<Array> {
 /// ```
 /// # use umber_core as umber;
 /// use umber::{Array, ops, ops::Distinct};
-/// let rest = ops::setdiff1d(&Array::from([3, 1, 2, 3]), &Array::from([2]), Distinct::Unknown)?;
-/// assert_eq!(rest.to_vec::<i32>()?, [1, 3]);
+/// let difference = ops::setdiff1d(&Array::from([3, 1, 2, 3]), &Array::from([2]), Distinct::Unknown)?;
+/// assert_eq!(difference.to_vec::<i32>()?, [1, 3]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn setdiff1d(a: &Array, b: &Array, are_distinct: Distinct) -> Result<Array> {
     let set = as_set(a, are_distinct)?;
-    let is_elsewhere = logical_not(&isin(&set, b)?)?;
-    picked(&set, is_elsewhere)
+    let is_absent = logical_not(&isin(&set, b)?)?;
+    select_by_mask(&set, is_absent)
 }
 
 /// Find the distinct elements that are in exactly one of two arrays, in ascending order.

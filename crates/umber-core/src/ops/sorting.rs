@@ -9,8 +9,8 @@ use crate::primitives::rules::reshape;
 use crate::primitives::slice::slice_along;
 use crate::primitives::sort::{Sort, Sorted};
 
-/// The array and the axis along which an operation works; the flattened array if no axis is given.
-fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
+/// The array and its normalised axis, or the flattened array and axis 0 if there is no axis.
+fn array_and_axis(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     match axis {
         Some(axis) => Ok((a.clone(), normalize_axis(op, axis, a.ndim())?)),
         None => Ok((reshape(a, [a.size()])?, 0)),
@@ -44,12 +44,12 @@ fn sorted(op: &str, a: &Array, axis: usize, what: Sorted) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn sort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
-    let (a, axis) = along("sort", a, axis)?;
+    let (a, axis) = array_and_axis("sort", a, axis)?;
     match order {
         SortOrder::Ascending => sorted("sort", &a, axis, Sorted::Values),
         SortOrder::Descending => {
-            let places = sorted("sort", &a, axis, Sorted::Indices(order))?;
-            Places::along("sort", axis, places).read(&a)
+            let indices = sorted("sort", &a, axis, Sorted::Indices(order))?;
+            Places::along("sort", axis, indices).read(&a)
         }
     }
 }
@@ -69,7 +69,7 @@ pub fn sort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn argsort(a: &Array, axis: Option<i64>, order: SortOrder) -> Result<Array> {
-    let (a, axis) = along("argsort", a, axis)?;
+    let (a, axis) = array_and_axis("argsort", a, axis)?;
     sorted("argsort", &a, axis, Sorted::Indices(order))
 }
 
@@ -99,8 +99,8 @@ pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
     let axis = normalize_axis("lexsort", axis, first.ndim())?;
     let mut order = sorted("lexsort", first, axis, Sorted::Indices(SortOrder::Ascending))?;
     for key in others {
-        let so_far = Places::along("lexsort", axis, order.clone()).read(key)?;
-        let next = sorted("lexsort", &so_far, axis, Sorted::Indices(SortOrder::Ascending))?;
+        let reordered = Places::along("lexsort", axis, order.clone()).read(key)?;
+        let next = sorted("lexsort", &reordered, axis, Sorted::Indices(SortOrder::Ascending))?;
         order = Places::along("lexsort", axis, next).read(&order)?;
     }
     Ok(order)
@@ -133,7 +133,7 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
-    let (a, axis) = along("partition", a, axis)?;
+    let (a, axis) = array_and_axis("partition", a, axis)?;
     let kth = resolve_kth("partition", &a, kth, axis)?;
     sorted("partition", &a, axis, Sorted::ValuesAround(kth))
 }
@@ -153,7 +153,7 @@ pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
-    let (a, axis) = along("argpartition", a, axis)?;
+    let (a, axis) = array_and_axis("argpartition", a, axis)?;
     let kth = resolve_kth("argpartition", &a, kth, axis)?;
     sorted("argpartition", &a, axis, Sorted::Around(kth))
 }
@@ -170,7 +170,7 @@ pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
-    let (a, axis) = along("topk", a, axis)?;
+    let (a, axis) = array_and_axis("topk", a, axis)?;
     let length = a.shape()[axis];
     ensure!(
         (0..=length as i64).contains(&k),
@@ -181,6 +181,6 @@ pub fn topk(a: &Array, k: i64, axis: Option<i64>) -> Result<Array> {
     if k == 0 || first == 0 {
         return slice_along(&sorted("topk", &a, axis, Sorted::Values)?, axis, first, k as usize);
     }
-    let max_value = sorted("topk", &a, axis, Sorted::ValuesAround(first))?;
-    sorted("topk", &slice_along(&max_value, axis, first, k as usize)?, axis, Sorted::Values)
+    let partitioned = sorted("topk", &a, axis, Sorted::ValuesAround(first))?;
+    sorted("topk", &slice_along(&partitioned, axis, first, k as usize)?, axis, Sorted::Values)
 }

@@ -8,8 +8,8 @@ use crate::graph::Array;
 use crate::graph::tracing::note_length_read;
 use crate::primitives::rules::{reshape, transpose};
 
-/// Every array with at least `ndim` axes, concatenated along `axis`.
-fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
+/// Concatenate arrays along `axis`, each expanded to at least `ndim` axes.
+fn join(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> {
     ensure!(!arrays.is_empty(), Value(op), "needs at least one array");
     let arrays: Vec<Array> = arrays.iter().map(|array| atleast(array, ndim)).collect::<Result<_>>()?;
     with_op(op, concatenate(&arrays.iter().collect::<Vec<_>>(), Some(axis)))
@@ -28,7 +28,7 @@ fn joined(op: &str, arrays: &[&Array], ndim: usize, axis: i64) -> Result<Array> 
 /// If there are no arrays, or their shapes differ along another axis.
 pub fn hstack(arrays: &[&Array]) -> Result<Array> {
     let axis = arrays.first().map_or(0, |first| i64::from(first.ndim() > 1));
-    joined("hstack", arrays, 1, axis)
+    join("hstack", arrays, 1, axis)
 }
 
 /// Join arrays along the first axis; each vector counts as a row.
@@ -43,7 +43,7 @@ pub fn hstack(arrays: &[&Array]) -> Result<Array> {
 /// # Errors
 /// If there are no arrays, or their shapes differ along another axis.
 pub fn vstack(arrays: &[&Array]) -> Result<Array> {
-    joined("vstack", arrays, 2, 0)
+    join("vstack", arrays, 2, 0)
 }
 
 /// Join arrays along the third axis.
@@ -60,7 +60,7 @@ pub fn vstack(arrays: &[&Array]) -> Result<Array> {
 /// # Errors
 /// If there are no arrays, or their shapes differ along another axis.
 pub fn dstack(arrays: &[&Array]) -> Result<Array> {
-    joined("dstack", arrays, 3, 2)
+    join("dstack", arrays, 3, 2)
 }
 
 /// Join vectors as columns, and matrices as they are, into a matrix.
@@ -79,7 +79,7 @@ pub fn column_stack(arrays: &[&Array]) -> Result<Array> {
         if array.ndim() < 2 { reshape(array, [array.size(), 1]) } else { Ok((*array).clone()) }
     };
     let columns: Vec<Array> = arrays.iter().map(column).collect::<Result<_>>()?;
-    joined("column_stack", &columns.iter().collect::<Vec<_>>(), 2, 1)
+    join("column_stack", &columns.iter().collect::<Vec<_>>(), 2, 1)
 }
 
 /// Blocks of a larger array: the innermost lists join along the last axis, the next ones along the one before.
@@ -92,7 +92,7 @@ pub enum Blocks {
 }
 
 impl Blocks {
-    /// The depth of the nested lists, which must be the same everywhere.
+    /// The depth of the nested lists, which must be the same for all of them.
     fn depth(&self) -> Result<usize> {
         let Blocks::List(items) = self else { return Ok(0) };
         let Some((first, others)) = items.split_first() else {
@@ -100,28 +100,28 @@ impl Blocks {
         };
         let depth = first.depth()?;
         for other in others {
-            let found = other.depth()?;
+            let other_depth = other.depth()?;
             ensure!(
-                found == depth,
+                other_depth == depth,
                 Value("block"),
-                "nesting depths of the lists differ: {depth} and {found}"
+                "nesting depths of the lists differ: {depth} and {other_depth}"
             );
         }
         Ok(depth + 1)
     }
 
-    fn most_axes(&self) -> usize {
+    fn max_ndim(&self) -> usize {
         match self {
             Blocks::Array(array) => array.ndim(),
-            Blocks::List(items) => items.iter().map(Blocks::most_axes).max().unwrap_or(0),
+            Blocks::List(items) => items.iter().map(Blocks::max_ndim).max().unwrap_or(0),
         }
     }
 
     fn join(&self, depth: usize, ndim: usize) -> Result<Array> {
         match self {
             Blocks::Array(array) => {
-                let missing = std::iter::repeat_n(1, ndim - array.ndim());
-                reshape(array, missing.chain(array.shape().iter().copied()).collect::<Shape>())
+                let leading_ones = std::iter::repeat_n(1, ndim - array.ndim());
+                reshape(array, leading_ones.chain(array.shape().iter().copied()).collect::<Shape>())
             }
             Blocks::List(items) => {
                 let parts: Vec<Array> =
@@ -149,7 +149,7 @@ impl Blocks {
 /// If a list is empty, blocks are nested to different depths, or shapes do not fit.
 pub fn block(blocks: &Blocks) -> Result<Array> {
     let depth = blocks.depth()?;
-    blocks.join(depth, blocks.most_axes().max(depth))
+    blocks.join(depth, blocks.max_ndim().max(depth))
 }
 
 /// Split an array along an axis into parts whose lengths may differ by one.
@@ -173,19 +173,19 @@ pub fn array_split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
         Value("array_split"),
         "number of sections must be between 1 and {MAX_PARTS}, got {count}"
     );
-    let place = umber_types::shape::normalize_axis("array_split", axis, a.ndim())?;
-    note_length_read(a, place);
-    let length = a.shape()[place] as i64;
-    let ends = |i: i64| i * (length / count) + i.min(length % count);
-    let indices: Vec<i64> = (1..count).map(ends).collect();
+    let axis_index = umber_types::shape::normalize_axis("array_split", axis, a.ndim())?;
+    note_length_read(a, axis_index);
+    let length = a.shape()[axis_index] as i64;
+    let section_end = |i: i64| i * (length / count) + i.min(length % count);
+    let indices: Vec<i64> = (1..count).map(section_end).collect();
     split(a, Split::Indices(&indices), axis)
 }
 
-fn split_along(op: &str, a: &Array, at: Split<'_>, min_value: usize, axis: i64) -> Result<Vec<Array>> {
+fn split_along(op: &str, a: &Array, at: Split<'_>, min_ndim: usize, axis: i64) -> Result<Vec<Array>> {
     ensure!(
-        a.ndim() >= min_value,
+        a.ndim() >= min_ndim,
         Value(op),
-        "array must have at least {min_value} dimensions, got {}",
+        "array must have at least {min_ndim} dimensions, got {}",
         a.ndim()
     );
     with_op(op, split(a, at, axis))

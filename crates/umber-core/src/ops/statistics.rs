@@ -34,12 +34,12 @@ pub fn ptp(a: &Array, axes: Option<&[i64]>, keep: KeepAxes) -> Result<Array> {
     subtract(&max(a, axes, keep)?, &min(a, axes, keep)?)
 }
 
-/// Weights of some axes of `a`, broadcast to its shape.
+/// Weights along some axes of `a`, broadcast to its shape.
 fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result<Array> {
     if weights.shape() == a.shape() {
         return Ok(weights.clone());
     }
-    let Some(given) = axes else {
+    let Some(user_axes) = axes else {
         bail!(
             Value("average"),
             "weights of shape {} do not match array of shape {}; pass an axis",
@@ -47,9 +47,9 @@ fn broadcast_weights(a: &Array, weights: &Array, axes: Option<&[i64]>) -> Result
             a.shape()
         );
     };
-    let axes = axes_of("average", a, Some(given))?;
+    let axes = axes_of("average", a, Some(user_axes))?;
     let lengths: Shape = axes.iter().map(|&axis| a.shape()[axis]).collect();
-    let in_order = given.iter().map(|&axis| if axis < 0 { axis + a.ndim() as i64 } else { axis });
+    let in_order = user_axes.iter().map(|&axis| if axis < 0 { axis + a.ndim() as i64 } else { axis });
     ensure!(
         *weights.shape() == lengths && in_order.eq(axes.iter().map(|&axis| axis as i64)),
         Value("average"),
@@ -102,14 +102,15 @@ pub fn average(a: &Array, axes: Option<&[i64]>, weights: Option<&Array>, keep: K
     let total = sum(&multiply(&x, &w)?, axes, keep)?;
     let mut mean = divide(&total, &weight)?;
     if dtype.real() == DType::Float64 {
-        // Where the sum overflows, a sum of normalised weights does not.
-        let part = divide(&w, &sum(&w, axes, KeepAxes::Yes)?)?;
-        mean = super::select(&super::isfinite(&total)?, &mean, &sum(&multiply(&x, &part)?, axes, keep)?)?;
+        // If the sum overflows, use normalised weights instead.
+        let normalised = divide(&w, &sum(&w, axes, KeepAxes::Yes)?)?;
+        mean =
+            super::select(&super::isfinite(&total)?, &mean, &sum(&multiply(&x, &normalised)?, axes, keep)?)?;
     }
     Ok(Average { mean: cast(&mean, dtype)?, weight: cast(&weight, dtype)? })
 }
 
-/// Which axis of a matrix enumerates variables.
+/// The axis of a matrix along which variables are enumerated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Variables {
     /// Each variable is a row.
@@ -121,15 +122,15 @@ pub enum Variables {
 /// Options of [`cov`].
 #[derive(Clone, Copy, Debug)]
 pub struct Covariance<'a> {
-    /// Which axis enumerates variables.
+    /// The axis along which variables are enumerated.
     pub variables: Variables,
     /// Delta degrees of freedom: subtracted from the number of observations.
     pub ddof: i64,
-    /// How many times each observation occurs, integers.
+    /// The number of occurrences of each observation, integers.
     pub frequencies: Option<&'a Array>,
     /// Importance of each observation.
     pub weights: Option<&'a Array>,
-    /// The dtype to compute in and of the result.
+    /// The dtype of computation and of the result.
     pub dtype: Option<DType>,
 }
 
@@ -149,15 +150,15 @@ fn rows(op: &str, m: &Array, variables: Variables) -> Result<Array> {
     }
 }
 
-/// Weights of `count` observations.
-fn observed(name: &str, given: &Array, count: usize, dtype: DType) -> Result<Array> {
+/// Check and convert the weights of `count` observations.
+fn observation_weights(name: &str, weights: &Array, count: usize, dtype: DType) -> Result<Array> {
     ensure!(
-        given.ndim() == 1 && given.size() == count,
+        weights.ndim() == 1 && weights.size() == count,
         Value("cov"),
         "{name} must have shape ({count},), got {}",
-        given.shape()
+        weights.shape()
     );
-    cast_constant(given, dtype)
+    cast_constant(weights, dtype)
 }
 
 /// Weights of the observations.
@@ -165,21 +166,29 @@ struct Observations {
     count: Array,
     /// Frequencies times importance.
     weights: Option<Array>,
+    /// The caller's weights, without frequencies.
     importance: Option<Array>,
     dtype: DType,
 }
 
 impl Observations {
-    /// Of the columns of `x`.
+    /// Weights of the columns of `x`.
     fn new(op: &str, x: &Array, dtype: DType, options: Covariance<'_>) -> Result<Observations> {
         let count = x.shape()[1];
         let mut weights = None;
-        if let Some(given) = options.frequencies {
-            ensure!(given.dtype().is_integer(), Type(op), "fweights must be integers, not {}", given.dtype());
-            weights = Some(observed("fweights", given, count, dtype)?);
+        if let Some(frequencies) = options.frequencies {
+            ensure!(
+                frequencies.dtype().is_integer(),
+                Type(op),
+                "fweights must be integers, not {}",
+                frequencies.dtype()
+            );
+            weights = Some(observation_weights("fweights", frequencies, count, dtype)?);
         }
-        let importance =
-            options.weights.map(|given| observed("aweights", given, count, dtype)).transpose()?;
+        let importance = options
+            .weights
+            .map(|weights| observation_weights("aweights", weights, count, dtype))
+            .transpose()?;
         if let Some(importance) = &importance {
             weights = Some(match weights {
                 Some(frequencies) => multiply(&frequencies, importance)?,
@@ -190,41 +199,47 @@ impl Observations {
         Ok(Observations { count, weights, importance, dtype })
     }
 
-    /// The number of observations, or their weight, less `ddof`; never negative.
+    /// Degrees of freedom: the number of observations, or their total weight, less `ddof`; never negative.
     fn freedom(&self, ddof: i64) -> Result<Array> {
         let number = |value: f64| Array::scalar(value, self.dtype.real());
         let Some(weights) = &self.weights else {
             return super::maximum(&subtract(&self.count, &number(ddof as f64))?, &number(0.0));
         };
         let total = real(&sum(weights, None, KeepAxes::No)?)?;
-        let lost = match &self.importance {
+        let correction = match &self.importance {
             Some(importance) => {
                 let squares = real(&sum(&multiply(weights, importance)?, None, KeepAxes::No)?)?;
                 multiply(&divide(&squares, &total)?, &number(ddof as f64))?
             }
             None => number(ddof as f64),
         };
-        super::maximum(&subtract(&total, &lost)?, &number(0.0))
+        super::maximum(&subtract(&total, &correction)?, &number(0.0))
     }
 }
 
-/// The largest absolute value of each row, one where it is zero or not finite.
-fn reach(rows: &Array) -> Result<Array> {
+/// The largest absolute value of each row, or one if it is zero or not finite.
+fn row_scale(rows: &Array) -> Result<Array> {
     let max_value = super::max(&super::abs(rows)?, Some(&[1]), KeepAxes::Yes)?;
     let one = weak(Scalar::Int(1), &max_value);
-    let usable = super::logical_and(
+    let is_usable = super::logical_and(
         &super::isfinite(&max_value)?,
         &super::greater(&max_value, &weak(Scalar::Int(0), &max_value))?,
     )?;
-    super::select(&usable, &super::stop_gradient(&max_value)?, &one)
+    super::select(&is_usable, &super::stop_gradient(&max_value)?, &one)
 }
 
-/// The covariance matrix in the dtype of computation; of variables scaled to a largest absolute value of one if `even`.
-fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, even: bool) -> Result<Array> {
-    let own = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
-    let dtype = options.dtype.unwrap_or(own).inexact();
+/// The covariance matrix in the dtype of computation. With `normalise`, variables are scaled to a maximum absolute value of one.
+fn covariance(
+    op: &str,
+    m: &Array,
+    y: Option<&Array>,
+    options: Covariance<'_>,
+    normalise: bool,
+) -> Result<Array> {
+    let promoted = y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype())).inexact();
+    let dtype = options.dtype.unwrap_or(promoted).inexact();
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
-    // Round the deviations from the mean, not the mean.
+    // Round the deviations from the mean to the dtype of computation, not the mean.
     let mut x = cast_constant(&cast_constant(&rows(op, m, options.variables)?, wide)?, widest(wide))?;
     if let Some(y) = y {
         let y = cast_constant(&cast_constant(&rows(op, y, options.variables)?, wide)?, widest(wide))?;
@@ -240,17 +255,17 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
     let observations = Observations::new(op, &x, wide, options)?;
     let weights = observations.weights.as_ref();
     let row_mean = |x: &Array| match weights {
-        Some(weights) => average(x, Some(&[1]), Some(weights), KeepAxes::Yes).map(|found| found.mean),
+        Some(weights) => average(x, Some(&[1]), Some(weights), KeepAxes::Yes).map(|average| average.mean),
         None => mean(x, Some(&[1]), KeepAxes::Yes),
     };
     let mut centred = subtract(&x, &row_mean(&x)?)?;
     if x.dtype() == wide {
-        // There is no wider dtype: correct the rounding error of the mean by the mean of the deviations.
+        // float64 has no wider dtype: correct the rounding error of the mean by the mean of the deviations.
         centred = subtract(&centred, &row_mean(&centred)?)?;
     }
     centred = cast_constant(&centred, wide)?;
-    if even && centred.size() > 0 {
-        centred = divide(&centred, &reach(&centred)?)?;
+    if normalise && centred.size() > 0 {
+        centred = divide(&centred, &row_scale(&centred)?)?;
     }
     let weighted = match weights {
         Some(weights) => multiply(&centred, weights)?,
@@ -261,13 +276,13 @@ fn covariance(op: &str, m: &Array, y: Option<&Array>, options: Covariance<'_>, e
 }
 
 /// The matrix, or its only element as a 0-d array.
-fn one_alone(matrix: Array) -> Result<Array> {
+fn squeeze_single(matrix: Array) -> Result<Array> {
     note_ones_read(&matrix);
     if matrix.size() == 1 { squeeze(&matrix, None) } else { Ok(matrix) }
 }
 
-/// The dtype of a covariance.
-fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
+/// The dtype of a covariance matrix.
+fn result_dtype(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
     dtype.unwrap_or_else(|| y.map_or(m.dtype(), |y| promote(m.dtype(), y.dtype()))).inexact()
 }
 
@@ -288,8 +303,8 @@ fn answered(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
 /// For more than two axes, different numbers of observations, and weights of another shape.
 pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
     let matrix = covariance("cov", m, y, options, false)?;
-    let matrix = one_alone(matrix)?;
-    cast(&matrix, answered(m, y, options.dtype))
+    let matrix = squeeze_single(matrix)?;
+    cast(&matrix, result_dtype(m, y, options.dtype))
 }
 
 /// Pearson correlation coefficients of variables.
@@ -312,21 +327,22 @@ pub fn corrcoef(m: &Array, y: Option<&Array>, variables: Variables, dtype: Optio
     // Correlation is invariant under scaling; scaled variables keep the squares in range.
     let matrix = covariance("corrcoef", m, y, options, true)?;
     let count = matrix.shape()[0];
-    let spread = sqrt(&real(&diagonal(&matrix, 0, 0, 1)?)?)?;
-    let (column, row) = (reshape(&spread, [count, 1])?, reshape(&spread, [1, count])?);
-    let ratios = divide(&divide(&matrix, &column)?, &row)?;
-    let limited = within_one(&ratios)?;
-    let limited = one_alone(limited)?;
-    cast(&limited, answered(m, y, dtype))
+    let deviations = sqrt(&real(&diagonal(&matrix, 0, 0, 1)?)?)?;
+    let (column, row) = (reshape(&deviations, [count, 1])?, reshape(&deviations, [1, count])?);
+    let coefficients = divide(&divide(&matrix, &column)?, &row)?;
+    let clipped = clip_to_one(&coefficients)?;
+    let clipped = squeeze_single(clipped)?;
+    cast(&clipped, result_dtype(m, y, dtype))
 }
 
-/// Both parts of each number limited to [-1, 1], which rounding errors may exceed.
-fn within_one(x: &Array) -> Result<Array> {
-    let limit =
-        |part: &Array| clip(part, Some(&weak(Scalar::Int(-1), part)), Some(&weak(Scalar::Int(1), part)));
+/// Clip real and imaginary parts to [-1, 1], which rounding errors may exceed.
+fn clip_to_one(x: &Array) -> Result<Array> {
+    let clipped = |component: &Array| {
+        clip(component, Some(&weak(Scalar::Int(-1), component)), Some(&weak(Scalar::Int(1), component)))
+    };
     if !x.dtype().is_complex() {
-        return limit(x);
+        return clipped(x);
     }
-    let times_i = multiply(&limit(&imag(x)?)?, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?;
-    super::add(&limit(&real(x)?)?, &times_i)
+    let times_i = multiply(&clipped(&imag(x)?)?, &Array::scalar(Scalar::Complex(0.0, 1.0), x.dtype()))?;
+    super::add(&clipped(&real(x)?)?, &times_i)
 }

@@ -1,14 +1,14 @@
-//! Where arrays are: transfers between devices.
+//! Transfers between devices.
 
 use umber_types::{Device, Result, Stream};
 
 use crate::graph::Array;
 use crate::primitives::transfer;
 
-/// The array in memory of `device`: itself if it is there.
+/// The array in memory of `device`; the same array if it is stored there already.
 ///
-/// The transfer is recorded on the default stream of the device, and a gradient goes back to where the array is. Operations
-/// transfer what they read by themselves; this says where a result is to be.
+/// The transfer is recorded on the default stream of the device; gradients are transferred back to the device of the array.
+/// Operations transfer their inputs as needed; this function chooses the device of a result.
 ///
 /// # Errors
 /// The device is not available.

@@ -4,7 +4,7 @@ use umber_types::{DType, KeepAxes, Result, Shape, ensure};
 
 use super::data_dependent;
 use super::elementwise::{astype, divide, equal, isnan, less, logical_or, select};
-use super::quantiles::{check_parts, hundredths};
+use super::quantiles::{check_parts, probabilities};
 use super::reductions::{axes_of, check_not_empty, sum};
 use super::scans::{ScanOrder, cumsum};
 use crate::graph::Array;
@@ -59,8 +59,8 @@ fn broadcast_weights(op: &str, weights: &Array, a: &Array, axes: &[usize]) -> Re
 /// use umber_core::{Array, DType, KeepAxes};
 /// let (x, weights) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1, 1, 4]));
 /// let half = Array::scalar(0.5, DType::Float64);
-/// let found = ops::weighted_quantile(&x, &half, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
-/// assert_eq!(found.to_vec::<f32>()?, [3.0]);
+/// let result = ops::weighted_quantile(&x, &half, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
+/// assert_eq!(result.to_vec::<f32>()?, [3.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 pub fn weighted_quantile(
@@ -81,13 +81,13 @@ pub fn weighted_quantile(
 /// use umber_core::{Array, DType, KeepAxes};
 /// let (x, weights) = (Array::from([1.0f32, 2.0, 3.0]), Array::from([1, 1, 4]));
 /// let quarter = Array::scalar(25, DType::Int32);
-/// let found = ops::weighted_percentile(&x, &quarter, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
-/// assert_eq!(found.to_vec::<f32>()?, [2.0]);
+/// let result = ops::weighted_percentile(&x, &quarter, &weights, None, KeepAxes::No, NanPolicy::Spreads)?;
+/// assert_eq!(result.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
 /// # Errors
-/// As of [`weighted_quantile`].
+/// The errors of [`weighted_quantile`].
 pub fn weighted_percentile(
     a: &Array,
     q: &Array,
@@ -96,7 +96,7 @@ pub fn weighted_percentile(
     keep: KeepAxes,
     nan: NanPolicy,
 ) -> Result<Array> {
-    weighted("percentile", a, &hundredths("percentile", q)?, weights, axes, keep, nan)
+    weighted("percentile", a, &probabilities("percentile", q)?, weights, axes, keep, nan)
 }
 
 fn weighted(
@@ -137,35 +137,35 @@ fn weighted(
     let (sorted, weights) = (order.read(&merged)?, order.read(&weights)?);
     check_weights(op, &weights, nan)?;
     let length = merged.shape()[axis];
-    let heaps = cumsum(&weights, ScanOrder::along(axis as i64), None)?;
-    let heaps = divide(&heaps, &slice_along(&heaps, axis, length - 1, 1)?)?;
+    let cumulative = cumsum(&weights, ScanOrder::along(axis as i64), None)?;
+    let cumulative = divide(&cumulative, &slice_along(&cumulative, axis, length - 1, 1)?)?;
     // For each probability, count the elements whose cumulative weight is below it; leading zero weights never count.
-    let parts = reshape(&cast(q, DType::Float64)?, [q.size(), 1])?;
-    let spread_out = merged.shape().clone();
-    let mut lines: Vec<usize> = spread_out.to_vec();
-    lines.insert(axis, 1);
-    let heaps = reshape(&heaps, Shape::from(lines))?;
-    let is_before = logical_or(&less(&heaps, &parts)?, &equal(&heaps, &zero)?)?;
-    let place = sum(&cast(&is_before, DType::Int64)?, Some(&[-1]), KeepAxes::No)?;
+    let probabilities = reshape(&cast(q, DType::Float64)?, [q.size(), 1])?;
+    let merged_shape = merged.shape().clone();
+    let mut expanded: Vec<usize> = merged_shape.to_vec();
+    expanded.insert(axis, 1);
+    let cumulative = reshape(&cumulative, Shape::from(expanded))?;
+    let is_before = logical_or(&less(&cumulative, &probabilities)?, &equal(&cumulative, &zero)?)?;
+    let index = sum(&cast(&is_before, DType::Int64)?, Some(&[-1]), KeepAxes::No)?;
     let last = Array::scalar(length as i64 - 1, DType::Int64);
-    let place = super::minimum(&place, &last)?;
-    let mut value = Places::along(op, axis, place).read(&sorted)?;
+    let index = super::minimum(&index, &last)?;
+    let mut value = Places::along(op, axis, index).read(&sorted)?;
     if a.dtype().is_inexact() {
         let shape = value.shape().clone();
-        let nothing = isnan(&slice_along(&heaps, axis + 1, length - 1, 1)?)?;
-        let nothing = reshape(&nothing, spread_out.with(axis, 1))?;
+        let has_no_weight = isnan(&slice_along(&cumulative, axis + 1, length - 1, 1)?)?;
+        let has_no_weight = reshape(&has_no_weight, merged_shape.with(axis, 1))?;
         let last = slice_along(&sorted, axis, length - 1, 1)?;
         let is_nan = match nan {
             NanPolicy::Spreads => isnan(&last)?,
-            NanPolicy::IsSkipped => nothing,
+            NanPolicy::IsSkipped => has_no_weight,
         };
-        let filler = Array::scalar(f64::NAN, a.dtype());
-        value = select(&broadcast(&is_nan, &shape)?, &filler, &value)?;
+        let fill = Array::scalar(f64::NAN, a.dtype());
+        value = select(&broadcast(&is_nan, &shape)?, &fill, &value)?;
     }
     reshape(&move_axis(&value, axis, 0)?, lengths)
 }
 
-/// Fail if known weights are negative or not finite, or add up to zero along a line.
+/// Fail if known weights are negative or not finite, or add up to zero along the last axis.
 fn check_weights(op: &str, weights: &Array, nan: NanPolicy) -> Result<()> {
     let axis = weights.ndim() as i64 - 1;
     let total = sum(weights, Some(&[axis]), KeepAxes::No)?;

@@ -11,15 +11,15 @@ use crate::graph::Array;
 
 /// Evaluate `weights` at `length` evenly spaced points from -1 to 1.
 ///
-/// Computed in double precision and rounded once; exactly symmetric.
+/// Computed in float64 and rounded once; exactly symmetric.
 fn window(op: &str, length: i64, weights: impl FnOnce(&Array) -> Result<Array>) -> Result<Array> {
     if length <= 1 {
         return Ok(ones(&Shape::checked(op, &[length.max(0)])?, DType::Float32));
     }
     Shape::checked(op, &[length])?;
-    let reach = (length - 1) as f64;
-    let places = arange(-reach, reach + 1.0, 2.0, DType::Float64)?;
-    astype(&weights(&multiply(&places, &weak((1.0 / reach).into(), &places))?)?, DType::Float32)
+    let last = (length - 1) as f64;
+    let points = arange(-last, last + 1.0, 2.0, DType::Float64)?;
+    astype(&weights(&multiply(&points, &weak((1.0 / last).into(), &points))?)?, DType::Float32)
 }
 
 /// `constant + Σ terms[k] cos(π (k + 1) x)`.
@@ -98,7 +98,7 @@ pub fn kaiser(length: i64, beta: f64) -> Result<Array> {
     window("kaiser", length, |x| {
         let number = |value: f64| weak(value.into(), x);
         let arc = sqrt(&subtract(&number(1.0), &multiply(x, x)?)?)?;
-        // Scaled by their exponentials, neither value overflows.
+        // Exponentially scaled Bessel functions do not overflow.
         let ratio = divide(&i0e(&multiply(&arc, &number(beta))?)?, &i0e(&number(beta))?)?;
         multiply(&ratio, &exp(&multiply(&subtract(&arc, &number(1.0))?, &number(beta))?)?)
     })

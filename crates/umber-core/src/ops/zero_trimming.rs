@@ -8,7 +8,7 @@ use crate::graph::Array;
 use crate::primitives::rules::cast;
 use crate::primitives::slice::slice_along;
 
-/// Which ends are trimmed.
+/// The ends to trim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TrimSides {
     /// The first elements.
@@ -36,16 +36,16 @@ pub enum TrimSides {
 /// ```
 pub fn trim_zeros(a: &Array, ends: TrimSides, axes: Option<&[i64]>) -> Result<Array> {
     let axes = axes_of("trim_zeros", a, axes)?;
-    let is_filled = super::not_equal(a, &Array::scalar(0, a.dtype()))?;
+    let is_nonzero = super::not_equal(a, &Array::scalar(0, a.dtype()))?;
     let mut trimmed = a.clone();
     for &axis in axes.iter() {
         let others: Vec<i64> = (0..a.ndim() as i64).filter(|&other| other != axis as i64).collect();
-        let along = any(&is_filled, Some(&others), KeepAxes::No)?;
-        let along = data_dependent::integers_of("trim_zeros", &cast(&along, DType::UInt8)?)?;
-        let first = along.iter().position(|&filled| filled != 0).unwrap_or(along.len());
-        let end = along.iter().rposition(|&filled| filled != 0).map_or(0, |last| last + 1);
+        let nonzero = any(&is_nonzero, Some(&others), KeepAxes::No)?;
+        let nonzero = data_dependent::integers_of("trim_zeros", &cast(&nonzero, DType::UInt8)?)?;
+        let first = nonzero.iter().position(|&value| value != 0).unwrap_or(nonzero.len());
+        let end = nonzero.iter().rposition(|&value| value != 0).map_or(0, |last| last + 1);
         let (first, end) = match ends {
-            TrimSides::Front => (first, along.len()),
+            TrimSides::Front => (first, nonzero.len()),
             TrimSides::Back => (0, end),
             TrimSides::Both => (first.min(end), end),
         };

@@ -1,4 +1,4 @@
-//! Fuse: elementwise steps that run as one kernel become one step, [`Fused`].
+//! Fuse: replace elementwise steps that run in one kernel by one step, [`Fused`].
 
 use smallvec::SmallVec;
 use umber_types::DType;
@@ -29,7 +29,7 @@ pub(crate) fn fuse(program: &Program, specs: &[ArraySpec]) -> FusedProgram {
     let slots = Slots::new(program, specs);
     let arguments = program.arguments.len();
     let units = partition(&slots);
-    let mut made = FusedProgram {
+    let mut fused = FusedProgram {
         program: Program {
             arguments: program.arguments.clone(),
             steps: Vec::with_capacity(units.len()),
@@ -39,52 +39,55 @@ pub(crate) fn fuse(program: &Program, specs: &[ArraySpec]) -> FusedProgram {
         slots: (0..arguments as u32).collect(),
         roots: Vec::with_capacity(units.len()),
     };
-    // The new slot of each value that is stored.
-    let mut places: Vec<Option<u32>> = vec![None; specs.len()];
-    (0..arguments).for_each(|slot| places[slot] = Some(slot as u32));
-    let moved = |operand: &Operand, places: &[Option<u32>]| match operand {
-        Operand::Slot(slot) => Operand::Slot(places[*slot as usize].expect("what a kernel reads has a slot")),
+    // The new slot of each stored value; none for values inside a region.
+    let mut new_slots: Vec<Option<u32>> = vec![None; specs.len()];
+    (0..arguments).for_each(|slot| new_slots[slot] = Some(slot as u32));
+    let renumber_operand = |operand: &Operand, new_slots: &[Option<u32>]| match operand {
+        Operand::Slot(slot) => {
+            Operand::Slot(new_slots[*slot as usize].expect("inputs of kernels are stored"))
+        }
         Operand::Constant(_) => operand.clone(),
     };
     for unit in &units {
-        let fill = |slot: u32, made: &mut FusedProgram, places: &mut [Option<u32>]| {
-            places[slot as usize] = Some(made.specs.len() as u32);
-            made.specs.push(specs[slot as usize].clone());
-            made.slots.push(slot);
+        let fill = |slot: u32, fused: &mut FusedProgram, new_slots: &mut [Option<u32>]| {
+            new_slots[slot as usize] = Some(fused.specs.len() as u32);
+            fused.specs.push(specs[slot as usize].clone());
+            fused.slots.push(slot);
         };
         match unit {
             Unit::Step(i) => {
                 let step = &program.steps[*i as usize];
-                let inputs = step.inputs.iter().map(|input| moved(input, &places)).collect();
-                made.program.steps.push(Step { inputs, ..step.clone() });
-                made.roots.push(*i);
+                let inputs = step.inputs.iter().map(|input| renumber_operand(input, &new_slots)).collect();
+                fused.program.steps.push(Step { inputs, ..step.clone() });
+                fused.roots.push(*i);
                 let first = slots.first(*i as usize);
-                (first..first + step.outputs).for_each(|slot| fill(slot, &mut made, &mut places));
+                (first..first + step.outputs).for_each(|slot| fill(slot, &mut fused, &mut new_slots));
             }
             Unit::Region(members) => {
                 let root = &program.steps[members.root()];
                 let (region, inputs) = region_of(&slots, members);
-                made.program.steps.push(Step {
+                fused.program.steps.push(Step {
                     op: Fused(region.into()).into(),
                     stream: root.stream,
-                    inputs: inputs.iter().map(|input| moved(input, &places)).collect(),
+                    inputs: inputs.iter().map(|input| renumber_operand(input, &new_slots)).collect(),
                     outputs: members.outputs.len() as u32,
                     origin: root.origin.clone(),
                 });
-                made.roots.push(members.root() as u32);
+                fused.roots.push(members.root() as u32);
                 for &output in &members.outputs {
-                    fill(slots.first(output as usize), &mut made, &mut places);
+                    fill(slots.first(output as usize), &mut fused, &mut new_slots);
                 }
             }
         }
     }
-    made.program.outputs = program.outputs.iter().map(|output| moved(output, &places)).collect();
-    made
+    fused.program.outputs =
+        program.outputs.iter().map(|output| renumber_operand(output, &new_slots)).collect();
+    fused
 }
 
-/// An operand of a member after constants, broadcasts and copies are folded.
+/// An operand of a step of a region, after constants, broadcasts and copies are folded.
 enum RegionOperand<'p> {
-    /// One of the members, by its number among them.
+    /// The step of the region with this index.
     Member(usize),
     /// The product that the region begins with.
     Product,
@@ -101,7 +104,7 @@ fn resolve<'p>(mut operand: &'p Operand, members: &RegionSteps, slots: &Slots<'p
         let Some(i) = slots.writer(operand) else { return RegionOperand::Input(operand) };
         let step = &slots.steps()[i];
         match (step.op.fusion_role(), members.position(i as u32)) {
-            (FusionRole::Step(_), Some(number)) => return RegionOperand::Member(number),
+            (FusionRole::Step(_), Some(index)) => return RegionOperand::Member(index),
             (FusionRole::Product | FusionRole::Reshape, Some(_)) => return RegionOperand::Product,
             (FusionRole::Broadcast | FusionRole::Alias, _) => operand = &step.inputs[0],
             _ => return RegionOperand::Input(operand),
@@ -123,52 +126,52 @@ fn region_of<'p>(slots: &Slots<'p>, members: &RegionSteps) -> (Region, SmallVec<
     let is_step = |member: &u32| matches!(role(*member), FusionRole::Step(_));
     let last = members.steps.iter().rposition(is_step).expect("a region has a step");
     let shape = slots.spec(members.steps[last] as usize).shape.clone();
-    let before = u32::from(product.is_some());
+    let product_count = u32::from(product.is_some());
     let mut inputs: SmallVec<[&Operand; 4]> = SmallVec::new();
     let mut tape = Tape { steps: Vec::with_capacity(members.steps.len()), ..Tape::default() };
-    // One a member; what is no step has none.
-    let mut numbers: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.steps.len());
-    for (place, &member) in members.steps.iter().enumerate() {
+    // The value of each step of the region; unused for products and reshapes.
+    let mut value_ids: SmallVec<[ValueId; 8]> = SmallVec::from_elem(0, members.steps.len());
+    for (index, &member) in members.steps.iter().enumerate() {
         let FusionRole::Step(function) = role(member) else { continue };
         let mut values = [0; 3];
         for (value, input) in values.iter_mut().zip(&at(member).inputs) {
             *value = match resolve(input, members, slots) {
-                RegionOperand::Input(operand) => before + place_in(&mut inputs, operand),
+                RegionOperand::Input(operand) => product_count + input_index(&mut inputs, operand),
                 RegionOperand::Product => 0,
-                RegionOperand::Member(number) => numbers[number],
+                RegionOperand::Member(member) => value_ids[member],
                 RegionOperand::Constant(step) => push_once(&mut tape, step),
             };
         }
         tape.steps.push(function.step(values));
-        numbers[place] = UNNUMBERED | (tape.steps.len() as u32 - 1);
+        value_ids[index] = UNNUMBERED | (tape.steps.len() as u32 - 1);
     }
     let dtype = |operand: &&Operand| operand.spec(slots.specs).dtype;
     let factors: SmallVec<[&Operand; 2]> = product.iter().flat_map(|&product| &at(product).inputs).collect();
-    let factor: Option<DType> = factors.first().map(dtype);
-    tape.inputs = factor.into_iter().chain(inputs.iter().map(dtype)).collect();
+    let product_dtype: Option<DType> = factors.first().map(dtype);
+    tape.inputs = product_dtype.into_iter().chain(inputs.iter().map(dtype)).collect();
     let first = tape.inputs.len() as u32;
     tape.steps.iter_mut().for_each(|step| renumber(step, first));
-    numbers.iter_mut().for_each(|number| *number = renumbered(*number, first));
-    // The last step computes the input of a reduction.
+    value_ids.iter_mut().for_each(|value_id| *value_id = renumbered(*value_id, first));
+    // A reduction's own value is not on the tape: the output is the last elementwise step, its input.
     match kind {
-        RegionKind::Reduction(_) => tape.outputs.push(numbers[last]),
+        RegionKind::Reduction(_) => tape.outputs.push(value_ids[last]),
         RegionKind::Elementwise | RegionKind::Product => {
-            let number = |&output| numbers[members.position(output).expect("outputs are members")];
-            tape.outputs.extend(members.outputs.iter().map(number));
+            let value_id = |&output| value_ids[members.position(output).expect("outputs are members")];
+            tape.outputs.extend(members.outputs.iter().map(value_id));
         }
     }
     inputs.insert_many(0, factors);
     (Region::new(tape, shape, kind), inputs)
 }
 
-/// Marks a value that a step makes, by the number of the step, until all inputs are known, which are numbered first.
+/// Marks the value of a tape step, by the index of the step, until the number of inputs, which have the lower ids, is known.
 const UNNUMBERED: ValueId = 1 << 31;
 
 fn renumbered(value: ValueId, first: u32) -> ValueId {
     if value & UNNUMBERED == 0 { value } else { first + (value & !UNNUMBERED) }
 }
 
-/// Give the operands of a step their numbers.
+/// Replace marked operands of a step by their value ids.
 fn renumber(step: &mut TapeStep, first: u32) {
     let operands: [Option<&mut ValueId>; 3] = match step {
         TapeStep::Constant { .. } => [None, None, None],
@@ -179,20 +182,20 @@ fn renumber(step: &mut TapeStep, first: u32) {
     operands.into_iter().flatten().for_each(|value| *value = renumbered(*value, first));
 }
 
-/// The number of an operand among the inputs, where it is added if it is not there. They are few.
-fn place_in<'p>(inputs: &mut SmallVec<[&'p Operand; 4]>, operand: &'p Operand) -> u32 {
-    let place = inputs.iter().position(|input| *input == operand).unwrap_or_else(|| {
+/// The index of an operand among the inputs; it is added if missing. Linear search, since there are few.
+fn input_index<'p>(inputs: &mut SmallVec<[&'p Operand; 4]>, operand: &'p Operand) -> u32 {
+    let index = inputs.iter().position(|input| *input == operand).unwrap_or_else(|| {
         inputs.push(operand);
         inputs.len() - 1
     });
-    place as u32
+    index as u32
 }
 
-/// The value of a constant step, added if the tape does not have it.
+/// The value of a constant step, which is added if the tape does not contain it.
 fn push_once(tape: &mut Tape, step: TapeStep) -> ValueId {
-    let place = tape.steps.iter().position(|other| *other == step).unwrap_or_else(|| {
+    let index = tape.steps.iter().position(|other| *other == step).unwrap_or_else(|| {
         tape.steps.push(step);
         tape.steps.len() - 1
     });
-    UNNUMBERED | place as u32
+    UNNUMBERED | index as u32
 }

@@ -1,4 +1,4 @@
-//! Hoist: compute steps that depend on no argument once, not at every run.
+//! Hoist: compute steps that depend on no argument once instead of in every run.
 
 use smallvec::SmallVec;
 use umber_types::Result;
@@ -15,7 +15,10 @@ pub(crate) struct HoistedProgram {
 
 /// Hoist steps that depend on no argument; `None` if there are none.
 pub(crate) fn hoist(program: &Program) -> Result<Option<HoistedProgram>> {
-    let reads_slots = |operand: &Operand, fixed: &[Option<Array>]| matches!(operand, Operand::Slot(slot) if fixed[*slot as usize].is_none());
+    let reads_slots = |operand: &Operand, fixed: &[Option<Array>]| match operand {
+        Operand::Slot(slot) => fixed[*slot as usize].is_none(),
+        Operand::Constant(_) => false,
+    };
     // The arrays of slots that depend on no argument.
     let mut fixed: Vec<Option<Array>> = vec![None; program.arguments.len()];
     for step in &program.steps {
@@ -24,24 +27,24 @@ pub(crate) fn hoist(program: &Program) -> Result<Option<HoistedProgram>> {
             continue;
         }
         let array = |operand: &Operand| match operand {
-            Operand::Slot(slot) => fixed[*slot as usize].clone().expect("it reads no others"),
+            Operand::Slot(slot) => fixed[*slot as usize].clone().expect("all its inputs are hoisted"),
             Operand::Constant(constant) => constant_of(constant),
         };
         let inputs: Inputs = step.inputs.iter().map(array).collect();
-        let made = Array::record_on(step.op.clone(), inputs, step.stream)?;
-        fixed.extend(made.into_iter().map(Some));
+        let outputs = Array::record_on(step.op.clone(), inputs, step.stream)?;
+        fixed.extend(outputs.into_iter().map(Some));
     }
     if fixed.iter().all(Option::is_none) {
         return Ok(None);
     }
-    // Arguments first, then what was hoisted, then what is left to be computed.
+    // New order of slots: arguments, hoisted values, then the outputs of the remaining steps.
     let count = fixed.iter().flatten().count();
     let arguments = program.arguments.len();
-    let mut places: Vec<u32> = Vec::with_capacity(fixed.len());
+    let mut new_slots: Vec<u32> = Vec::with_capacity(fixed.len());
     let mut specs: Vec<ArraySpec> = program.arguments.clone();
     let mut next = arguments + count;
     for (slot, array) in fixed.iter().enumerate() {
-        places.push(match array {
+        new_slots.push(match array {
             Some(array) => {
                 specs.push(array.spec().clone());
                 specs.len() as u32 - 1
@@ -53,21 +56,21 @@ pub(crate) fn hoist(program: &Program) -> Result<Option<HoistedProgram>> {
             }
         });
     }
-    let moved = |operand: &Operand| match operand {
-        Operand::Slot(slot) => Operand::Slot(places[*slot as usize]),
+    let renumber = |operand: &Operand| match operand {
+        Operand::Slot(slot) => Operand::Slot(new_slots[*slot as usize]),
         Operand::Constant(_) => operand.clone(),
     };
     let mut first = arguments;
     let mut steps = Vec::with_capacity(program.steps.len());
     for step in &program.steps {
-        let is_left = fixed[first].is_none();
+        let is_kept = fixed[first].is_none();
         first += step.outputs as usize;
-        if is_left {
-            let inputs: SmallVec<[Operand; 3]> = step.inputs.iter().map(moved).collect();
+        if is_kept {
+            let inputs: SmallVec<[Operand; 3]> = step.inputs.iter().map(renumber).collect();
             steps.push(Step { inputs, ..step.clone() });
         }
     }
-    let outputs = program.outputs.iter().map(moved).collect();
+    let outputs = program.outputs.iter().map(renumber).collect();
     let arrays = fixed.into_iter().flatten().collect();
     Ok(Some(HoistedProgram { program: Program { arguments: specs, steps, outputs }, arrays }))
 }

@@ -1,8 +1,8 @@
 //! Inline: replace composite steps by the operations they consist of.
 //!
 //! A fused step becomes its operations again, so that it can be fused with its neighbours. Custom derivatives and checkpoints
-//! matter to transforms only: their outputs become the inputs that they forward. An operation that its device has no kernel for
-//! becomes what it expands to.
+//! only matter to transforms: their outputs are replaced by the inputs that they forward. An operation without a kernel on its
+//! device is replaced by its expansion.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::tape::Step as TapeStep;
@@ -33,12 +33,12 @@ pub(crate) struct InlinedProgram {
     pub(crate) slots: Vec<Option<u32>>,
     /// The step of the original program that each step comes from.
     pub(crate) roots: Vec<u32>,
-    /// The last arguments: arrays that expansions bring along.
+    /// The last arguments: arrays captured by expansions.
     pub(crate) captured: Vec<Array>,
 }
 
 impl InlinedProgram {
-    /// This, made of the program that `outer` made of another, as made of that one.
+    /// Compose with the mapping of `outer`, whose program this was inlined from.
     pub(crate) fn after(mut self, outer: &InlinedProgram) -> InlinedProgram {
         self.slots.iter_mut().for_each(|slot| *slot = slot.and_then(|slot| outer.slots[slot as usize]));
         self.roots.iter_mut().for_each(|root| *root = outer.roots[*root as usize]);
@@ -47,10 +47,10 @@ impl InlinedProgram {
     }
 }
 
-/// An operation's expansion: a program of its inputs and of arrays that it brings along.
+/// An operation's expansion: a program of its inputs and of captured arrays.
 type Expansion = (Program, Vec<Array>);
 
-/// What each step expands to whose device has no kernel for it; empty if none does.
+/// The expansion of each step whose device has no kernel for it; empty if there are none.
 fn expansions(program: &Program, specs: &[ArraySpec]) -> Result<Vec<Option<Expansion>>> {
     if program.steps.iter().all(|step| step.stream.device == Device::CPU) {
         return Ok(Vec::new());
@@ -72,7 +72,7 @@ fn expansion(step: &Step, specs: &[ArraySpec]) -> Result<Option<Expansion>> {
     Ok(expanded.map(|outputs| Program::close(&placeholders, &outputs)))
 }
 
-/// Is a step replaced by other steps?
+/// Whether a step is replaced by other steps.
 fn is_inlined(op: &Op) -> bool {
     op.forwards() || matches!(op, Op::Fused(_))
 }
@@ -84,21 +84,21 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
         return Ok(None);
     }
     let arguments = program.arguments.len();
-    let brought = expansions.iter().flatten().flat_map(|(_, captured)| captured);
-    let captured: Vec<Array> = brought.cloned().collect();
-    let all: Vec<ArraySpec> =
+    let all_captured = expansions.iter().flatten().flat_map(|(_, captured)| captured);
+    let captured: Vec<Array> = all_captured.cloned().collect();
+    let arguments_and_captured: Vec<ArraySpec> =
         program.arguments.iter().chain(captured.iter().map(Array::spec)).cloned().collect();
     let mut slots: Vec<Option<u32>> = (0..arguments as u32).map(Some).collect();
-    slots.resize(all.len(), None);
+    slots.resize(arguments_and_captured.len(), None);
     let mut next_captured = arguments as u32;
     let mut inliner = Inliner {
-        made: InlinedProgram {
+        result: InlinedProgram {
             program: Program {
-                arguments: all.clone(),
+                arguments: arguments_and_captured.clone(),
                 steps: Vec::with_capacity(program.steps.len()),
                 outputs: Vec::new(),
             },
-            specs: all,
+            specs: arguments_and_captured,
             slots,
             roots: Vec::with_capacity(program.steps.len()),
             captured,
@@ -109,12 +109,12 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
         let inputs: SmallVec<[Operand; 3]> = step.inputs.iter().map(|input| inliner.value(input)).collect();
         let first = inliner.values.len();
         if let Some((expanded, captured)) = expansions.get_mut(root).and_then(Option::take) {
-            let brought = next_captured..next_captured + captured.len() as u32;
-            next_captured = brought.end;
-            let inputs = inputs.into_iter().chain(brought.map(Operand::Slot)).collect();
+            let captured_slots = next_captured..next_captured + captured.len() as u32;
+            next_captured = captured_slots.end;
+            let inputs = inputs.into_iter().chain(captured_slots.map(Operand::Slot)).collect();
             let outputs = inliner.program(&expanded, inputs, step, root as u32)?;
             inliner.values.extend(outputs);
-            inliner.note(first);
+            inliner.record_slots(first);
             continue;
         }
         if let Op::Fused(fused) = &step.op {
@@ -129,15 +129,15 @@ pub(crate) fn inline(program: &Program, specs: &[ArraySpec]) -> Result<Option<In
             let slot = inliner.push(step, root as u32, &specs[first..]);
             inliner.values.extend((slot..slot + count).map(Operand::Slot));
         }
-        inliner.note(first);
+        inliner.record_slots(first);
     }
     let outputs = program.outputs.iter().map(|output| inliner.value(output)).collect();
-    inliner.made.program.outputs = outputs;
-    Ok(Some(inliner.made))
+    inliner.result.program.outputs = outputs;
+    Ok(Some(inliner.result))
 }
 
 struct Inliner {
-    made: InlinedProgram,
+    result: InlinedProgram,
     /// The value of each slot of the original program.
     values: Vec<Operand>,
 }
@@ -150,70 +150,70 @@ impl Inliner {
         }
     }
 
-    /// The values of the original slots from `first` on are known: note which they are.
-    fn note(&mut self, first: usize) {
-        for (slot, value) in self.values.iter().enumerate().skip(first) {
-            if let Operand::Slot(own) = value {
-                self.made.slots[*own as usize].get_or_insert(slot as u32);
+    /// Record which original slots the values of the slots from `first` on correspond to.
+    fn record_slots(&mut self, first: usize) {
+        for (original, value) in self.values.iter().enumerate().skip(first) {
+            if let Operand::Slot(slot) = value {
+                self.result.slots[*slot as usize].get_or_insert(original as u32);
             }
         }
     }
 
-    /// The steps of a program, on the line of a step; returns its outputs.
+    /// Add the steps of a program, with the source line of `template`; returns its outputs.
     fn program(
         &mut self,
         program: &Program,
         mut values: Vec<Operand>,
-        like: &Step,
+        template: &Step,
         root: u32,
     ) -> Result<Vec<Operand>> {
-        let moved = |operand: &Operand, values: &[Operand]| match operand {
+        let substitute = |operand: &Operand, values: &[Operand]| match operand {
             Operand::Slot(slot) => values[*slot as usize].clone(),
             Operand::Constant(_) => operand.clone(),
         };
         for step in &program.steps {
-            let inputs = step.inputs.iter().map(|operand| moved(operand, &values)).collect();
-            let step = Step { inputs, origin: like.origin.clone(), ..step.clone() };
-            let specs = step.infer(&self.made.specs)?;
+            let inputs = step.inputs.iter().map(|operand| substitute(operand, &values)).collect();
+            let step = Step { inputs, origin: template.origin.clone(), ..step.clone() };
+            let specs = step.infer(&self.result.specs)?;
             let count = step.outputs;
             let slot = self.push(step, root, &specs);
             values.extend((slot..slot + count).map(Operand::Slot));
         }
-        Ok(program.outputs.iter().map(|output| moved(output, &values)).collect())
+        Ok(program.outputs.iter().map(|output| substitute(output, &values)).collect())
     }
 
     /// Add a step that writes values of these specs; returns its first slot.
     fn push(&mut self, step: Step, root: u32, specs: &[ArraySpec]) -> u32 {
-        let first = self.made.specs.len() as u32;
-        self.made.specs.extend_from_slice(&specs[..step.outputs as usize]);
-        self.made.slots.resize(self.made.specs.len(), None);
-        self.made.program.steps.push(step);
-        self.made.roots.push(root);
+        let first = self.result.specs.len() as u32;
+        self.result.specs.extend_from_slice(&specs[..step.outputs as usize]);
+        self.result.slots.resize(self.result.specs.len(), None);
+        self.result.program.steps.push(step);
+        self.result.roots.push(root);
         first
     }
 
-    /// Add a step with one output, of which it tells what it is.
+    /// Add a step with one output, whose spec is inferred.
     fn push_one(
         &mut self,
         op: Op,
         inputs: SmallVec<[Operand; 3]>,
-        like: &Step,
+        template: &Step,
         root: u32,
     ) -> Result<Operand> {
-        let step = Step { op, stream: like.stream, inputs, outputs: 1, origin: like.origin.clone() };
-        let specs = step.infer(&self.made.specs)?;
+        let step = Step { op, stream: template.stream, inputs, outputs: 1, origin: template.origin.clone() };
+        let specs = step.infer(&self.result.specs)?;
         Ok(Operand::Slot(self.push(step, root, &specs)))
     }
 
-    /// An operand under the shape of a region.
+    /// An operand broadcast to the shape of a region.
     fn broadcast_operand(
         &mut self,
         operand: &Operand,
         shape: &Shape,
-        like: &Step,
+        template: &Step,
         root: u32,
     ) -> Result<Operand> {
-        let spec = operand.spec(&self.made.specs);
+        let spec = operand.spec(&self.result.specs);
         if spec.shape == *shape {
             return Ok(operand.clone());
         }
@@ -222,31 +222,31 @@ impl Inliner {
             return Ok(Operand::Constant(Box::new((spec, constant.1))));
         }
         let op = Broadcast { shape: shape.clone() }.into();
-        self.push_one(op, smallvec![operand.clone()], like, root)
+        self.push_one(op, smallvec![operand.clone()], template, root)
     }
 
-    /// The operations of a region; returns its outputs.
+    /// Add the operations of a region; returns its outputs.
     fn region(
         &mut self,
         region: &Region,
         inputs: &[Operand],
-        like: &Step,
+        template: &Step,
         root: u32,
     ) -> Result<SmallVec<[Operand; 2]>> {
         let shape = &region.shape;
         let (factors, elements) = inputs.split_at(region.factors());
         let mut values: Vec<Operand> = Vec::with_capacity(region.tape.inputs.len() + region.tape.steps.len());
         if !factors.is_empty() {
-            let product = self.push_one(MatMul.into(), factors.into(), like, root)?;
-            let is_like = product.spec(&self.made.specs).shape == *shape;
-            values.push(if is_like {
+            let product = self.push_one(MatMul.into(), factors.into(), template, root)?;
+            let has_shape = product.spec(&self.result.specs).shape == *shape;
+            values.push(if has_shape {
                 product
             } else {
-                self.push_one(Reshape { shape: shape.clone() }.into(), smallvec![product], like, root)?
+                self.push_one(Reshape { shape: shape.clone() }.into(), smallvec![product], template, root)?
             });
         }
         for element in elements {
-            let value = self.broadcast_operand(element, shape, like, root)?;
+            let value = self.broadcast_operand(element, shape, template, root)?;
             values.push(value);
         }
         for step in &region.tape.steps {
@@ -264,7 +264,7 @@ impl Inliner {
                 }
                 TapeStep::Cast { x, to } => (Cast(*to).into(), smallvec![at(x)]),
             };
-            let value = self.push_one(op, operands, like, root)?;
+            let value = self.push_one(op, operands, template, root)?;
             values.push(value);
         }
         let outputs = region.tape.outputs.iter().map(|&id| values[id as usize].clone());
@@ -272,7 +272,7 @@ impl Inliner {
             RegionKind::Reduction(reduction) => outputs
                 .collect::<SmallVec<[Operand; 2]>>()
                 .into_iter()
-                .map(|value| self.push_one(reduction.clone().into(), smallvec![value], like, root))
+                .map(|value| self.push_one(reduction.clone().into(), smallvec![value], template, root))
                 .collect(),
             RegionKind::Elementwise | RegionKind::Product => Ok(outputs.collect()),
         }

@@ -2,9 +2,9 @@
 //!
 //! | pass | what it does |
 //! |---|---|
-//! | [`inline`] | replace composite steps, and what a device has no kernel for, by the operations they stand for |
-//! | [`hoist`] | turn steps that depend on no argument into arguments |
-//! | [`fuse`] | merge elementwise steps, with a reduction behind or a product in front, into one kernel |
+//! | [`inline`] | replace composite steps, and steps without a kernel on their device, by the operations they consist of |
+//! | [`hoist`] | compute steps that depend on no argument once, and make the results arguments |
+//! | [`fuse`] | merge elementwise steps, with a following reduction or a preceding product, into one kernel |
 
 pub(crate) mod fuse;
 pub(crate) mod hoist;
@@ -22,8 +22,8 @@ use crate::graph::{Array, ArraySpec, Program};
 
 /// The specs of a program's slots.
 pub(crate) fn specs_of(program: &Program) -> Result<Vec<ArraySpec>> {
-    let made = program.specs()?.into_iter().flatten();
-    Ok(program.arguments.iter().cloned().chain(made).collect())
+    let outputs = program.specs()?.into_iter().flatten();
+    Ok(program.arguments.iter().cloned().chain(outputs).collect())
 }
 
 /// A program whose steps are kernels.
@@ -35,7 +35,7 @@ pub(crate) struct LoweredProgram {
     pub(crate) slots: Vec<Option<u32>>,
     /// The last step of the original program that each step computes.
     pub(crate) roots: Vec<u32>,
-    /// The last arguments: arrays that what was inlined brings along.
+    /// The last arguments: arrays captured by inlined expansions.
     pub(crate) captured: Vec<Array>,
 }
 
@@ -47,11 +47,11 @@ pub(crate) fn lower(program: &Program, specs: &[ArraySpec]) -> Result<LoweredPro
     {
         inlined = Some(inner.after(outer));
     }
-    let (whole, specs) = match &inlined {
+    let (inlined_program, specs) = match &inlined {
         Some(inlined) => (&inlined.program, &inlined.specs[..]),
         None => (program, specs),
     };
-    let FusedProgram { program, specs, slots, roots } = fuse::fuse(whole, specs);
+    let FusedProgram { program, specs, slots, roots } = fuse::fuse(inlined_program, specs);
     Ok(match inlined {
         Some(inlined) => LoweredProgram {
             program,
@@ -75,11 +75,11 @@ pub(crate) struct Slots<'p> {
     pub(crate) program: &'p Program,
     /// The spec of each slot.
     pub(crate) specs: &'p [ArraySpec],
-    /// The step that writes each slot behind the arguments.
+    /// The step that writes each slot after the arguments.
     writers: SmallVec<[u32; 8]>,
     /// The first slot that each step writes.
     firsts: SmallVec<[u32; 8]>,
-    /// Is the first output of a step one of the program's?
+    /// Whether the first output of each step is an output of the program.
     is_output: SmallVec<[bool; 8]>,
 }
 
@@ -111,12 +111,12 @@ impl<'p> Slots<'p> {
         &self.program.steps
     }
 
-    /// The step that an operand is an output of.
+    /// The step that computes an operand.
     pub(crate) fn writer(&self, operand: &Operand) -> Option<usize> {
         match operand {
             Operand::Slot(slot) => {
-                let place = (*slot as usize).checked_sub(self.program.arguments.len())?;
-                Some(self.writers[place] as usize)
+                let index = (*slot as usize).checked_sub(self.program.arguments.len())?;
+                Some(self.writers[index] as usize)
             }
             Operand::Constant(_) => None,
         }
@@ -127,12 +127,12 @@ impl<'p> Slots<'p> {
         self.firsts[step]
     }
 
-    /// What the first output of a step is.
+    /// The spec of the first output of a step.
     pub(crate) fn spec(&self, step: usize) -> &'p ArraySpec {
         &self.specs[self.firsts[step] as usize]
     }
 
-    /// Is the first output of a step one of the program's?
+    /// Whether the first output of a step is an output of the program.
     pub(crate) fn is_output(&self, step: usize) -> bool {
         self.is_output[step]
     }

@@ -1,12 +1,13 @@
-//! Partition: which steps of a program share a kernel.
+//! Partition: decide which steps of a program share a kernel.
 //!
-//! Walking from users to inputs, an elementwise step joins the region of its users when they are all in one region
-//! and have its shape and device. A value that is an output of the program is stored as one more output of the region. Nothing is
-//! computed twice except what costs nothing: constants, broadcasts and copies are folded into every region that reads them.
+//! The pass goes from users to inputs. An elementwise step joins the region of its users when they are all in one region
+//! and have its shape and device. A value that is an output of the program is stored as a further output of the region. No work
+//! is repeated, except for operations without cost: constants, broadcasts and copies are folded into every region that reads
+//! them.
 //!
-//! A reduction ends a region: the elementwise steps that only it reads are computed a block at a time and folded, and
-//! nothing but its result is stored. A product of matrices begins one, if only that reads it: the elementwise steps go on
-//! with a block of it as soon as it is computed.
+//! A reduction ends a region: the elementwise steps that only it reads are computed block by block and reduced, and
+//! only its result is stored. A matrix product begins a region if it is the only reader: the elementwise steps are applied to
+//! each block of the product as an epilogue.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::{Device, Shape};
@@ -15,54 +16,58 @@ use super::Slots;
 use crate::graph::program::Step;
 use crate::primitive::{FusionRole, Primitive};
 
-/// A region has at most this many steps: beyond it, registers no longer stay in the nearest cache.
+/// Maximum number of steps of a region; with more, the tape's registers exceed the L1 cache.
 const MAX_REGION_STEPS: usize = 48;
-/// And at most this many values stored.
+/// Maximum number of stored values of a region.
 const MAX_REGION_OUTPUTS: usize = 8;
 
-/// What runs as one piece of work.
+/// Steps that run as one kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Unit {
     /// One step by its own kernel.
     Step(u32),
-    /// Elementwise steps, perhaps with a reduction of what they lead to or the product they begin with, by one fused kernel.
+    /// Elementwise steps, possibly with a reduction at the end or a product at the beginning, by one fused kernel.
     Region(RegionSteps),
 }
 
-/// The steps of a region, by their place in the program.
+/// The steps of a region, by their indices in the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RegionSteps {
     /// All steps, inputs before users.
     pub(crate) steps: SmallVec<[u32; 8]>,
-    /// Those whose values are stored; of a reduction only itself.
+    /// The steps whose values are stored; only the reduction itself if there is one.
     pub(crate) outputs: SmallVec<[u32; 2]>,
 }
 
 impl RegionSteps {
-    /// The step that all others lead to.
+    /// The last step, which depends on all others.
     pub(crate) fn root(&self) -> usize {
         self.steps[self.steps.len() - 1] as usize
     }
 
-    /// Which of the steps has this place in the program. Mostly one follows the other there.
-    pub(crate) fn position(&self, place: u32) -> Option<usize> {
-        let near = place.checked_sub(*self.steps.first()?)? as usize;
-        if self.steps.get(near) == Some(&place) { Some(near) } else { self.steps.binary_search(&place).ok() }
+    /// The index among the steps of the step with this index in the program. Usually the steps are consecutive.
+    pub(crate) fn position(&self, step: u32) -> Option<usize> {
+        let offset = step.checked_sub(*self.steps.first()?)? as usize;
+        if self.steps.get(offset) == Some(&step) {
+            Some(offset)
+        } else {
+            self.steps.binary_search(&step).ok()
+        }
     }
 }
 
-/// Units in an order in which they can run. Often there is but one.
+/// Units in executable order. Usually there is only one.
 pub(crate) type Units = SmallVec<[Unit; 1]>;
 
-/// The readers of a step found so far.
+/// The readers found so far of a step's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Readers {
     Unread,
     /// Only this region.
     Region(u32),
-    /// Several regions, or one through a broadcast: the value must be stored, unless it costs nothing.
+    /// Several regions, or one through a broadcast: the value must be stored, unless it is free to recompute.
     Several,
-    /// A kernel of another kind: the value must be stored.
+    /// A separate kernel: the value must be stored.
     Kernel,
 }
 
@@ -77,21 +82,21 @@ impl Readers {
     }
 }
 
-/// Group the steps of a program that its outputs need into units of work, in an order in which they can run.
+/// Group the steps that the program's outputs depend on into units of work, in executable order.
 pub(crate) fn partition(slots: &Slots<'_>) -> Units {
     let steps = slots.steps();
     let mut readers: SmallVec<[Readers; 8]> = SmallVec::from_elem(Readers::Unread, steps.len());
     let products = Products::count(slots);
     let mut regions: SmallVec<[RegionBuilder; 2]> = SmallVec::new();
     let mut units = Units::new();
-    // Places of regions in `units`, filled in at the end: units are collected from users to inputs.
-    const LATER: u32 = u32::MAX;
+    // A unit is a placeholder until its region is complete: units are collected from users to inputs.
+    const PLACEHOLDER: u32 = u32::MAX;
     for (i, step) in steps.iter().enumerate().rev() {
         let is_output = slots.is_output(i);
         if !is_output && readers[i] == Readers::Unread {
             continue;
         }
-        let own = is_output || readers[i] == Readers::Kernel;
+        let is_stored = is_output || readers[i] == Readers::Kernel;
         let reads = match step.op.fusion_role() {
             FusionRole::Step(_) => {
                 let shape = &slots.spec(i).shape;
@@ -112,14 +117,14 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                             RegionEnd::Elementwise,
                             units.len(),
                         ));
-                        units.push(Unit::Step(LATER));
+                        units.push(Unit::Step(PLACEHOLDER));
                         Readers::Region(regions.len() as u32 - 1)
                     }
                 }
             }
             FusionRole::Reduction if let Some(shape) = prologue(step, slots) => {
                 regions.push(RegionBuilder::new(i, step, shape, RegionEnd::Reduction, units.len()));
-                units.push(Unit::Step(LATER));
+                units.push(Unit::Step(PLACEHOLDER));
                 Readers::Region(regions.len() as u32 - 1)
             }
             FusionRole::Product => match readers[i] {
@@ -148,7 +153,7 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
                 units.push(Unit::Step(i as u32));
                 Readers::Kernel
             }
-            FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant if own => {
+            FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant if is_stored => {
                 units.push(Unit::Step(i as u32));
                 Readers::Kernel
             }
@@ -161,9 +166,9 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
             }
         }
     }
-    for RegionBuilder { mut members, ends, place, .. } in regions {
+    for RegionBuilder { mut members, end, unit_index, .. } in regions {
         members.steps.reverse();
-        units[place] = match (&members.steps[..], ends) {
+        units[unit_index] = match (&members.steps[..], end) {
             (&[only], RegionEnd::Reduction) => Unit::Step(only),
             _ => Unit::Region(members),
         };
@@ -172,55 +177,55 @@ pub(crate) fn partition(slots: &Slots<'_>) -> Units {
     units
 }
 
-/// What the last step of a region is.
+/// The kind of a region's last step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RegionEnd {
     Elementwise,
     Reduction,
 }
 
-/// A region while steps are still added to it.
+/// A region under construction.
 struct RegionBuilder {
     /// Users before inputs.
     members: RegionSteps,
     /// The shape of every step.
     shape: Shape,
-    ends: RegionEnd,
-    /// Where it runs.
+    end: RegionEnd,
+    /// The device it runs on.
     device: Device,
     /// The product it begins with.
     product: Option<usize>,
-    /// Where it goes among the units.
-    place: usize,
+    /// Its index among the units.
+    unit_index: usize,
 }
 
 impl RegionBuilder {
-    fn new(root: usize, step: &Step, shape: Shape, ends: RegionEnd, place: usize) -> RegionBuilder {
+    fn new(root: usize, step: &Step, shape: Shape, end: RegionEnd, unit_index: usize) -> RegionBuilder {
         let members = RegionSteps { steps: smallvec![root as u32], outputs: smallvec![root as u32] };
-        RegionBuilder { members, shape, ends, device: step.stream.device, product: None, place }
+        RegionBuilder { members, shape, end, device: step.stream.device, product: None, unit_index }
     }
 
-    /// May it begin with this product, perhaps under another shape?
+    /// Whether it can begin with this product, possibly reshaped.
     fn may_begin_with(&self, product: usize, slots: &Slots<'_>) -> bool {
         let spec = slots.spec(product);
-        let has_home = |&output: &u32| slots.spec(output as usize).dtype == spec.dtype;
-        self.ends == RegionEnd::Elementwise
+        let has_same_dtype = |&output: &u32| slots.spec(output as usize).dtype == spec.dtype;
+        self.end == RegionEnd::Elementwise
             && slots.steps()[product].stream.device == self.device
             && self.product.is_none_or(|own| own == product)
             && self.shape.size() == spec.shape.size()
             && self.shape.last() == spec.shape.last()
-            && self.members.outputs.iter().any(has_home)
+            && self.members.outputs.iter().any(has_same_dtype)
     }
 
-    /// It begins with this product, of which `step` is a part: itself, or its other shape.
+    /// Let it begin with this product. `step` is the product itself or its reshape.
     fn begin_with(&mut self, product: usize, step: usize) {
         self.product = Some(product);
         self.members.steps.push(step as u32);
     }
 
-    /// May a step of this shape, of which all users are in here, be computed in here?
+    /// Whether a step of this shape can join the region, if all its users are in it.
     fn admits(&self, step: &Step, shape: &Shape, is_output: bool) -> bool {
-        let has_free_output = match self.ends {
+        let has_free_output = match self.end {
             RegionEnd::Elementwise => self.members.outputs.len() < MAX_REGION_OUTPUTS,
             RegionEnd::Reduction => false,
         };
@@ -231,9 +236,9 @@ impl RegionBuilder {
     }
 }
 
-/// Which products nothing but one step reads.
+/// The products that are read by one step only.
 struct Products {
-    /// By their places; empty if there is no product.
+    /// For each step; empty if the program has no product.
     has_one_reader: Vec<bool>,
 }
 
@@ -252,14 +257,14 @@ impl Products {
         Products { has_one_reader: steps.iter().enumerate().map(is_one).collect() }
     }
 
-    /// The product that a step alone reads.
+    /// The product that this step reads, if it is its only reader.
     fn behind(&self, step: &Step, slots: &Slots<'_>) -> Option<usize> {
         let i = slots.writer(step.inputs.first()?)?;
         self.has_one_reader.get(i).copied().unwrap_or(false).then_some(i)
     }
 }
 
-/// The shape of the steps that may run in one region with a reduction, if its input is such a step.
+/// The shape of the elementwise steps that can run in one region with a reduction, if its input is such a step.
 fn prologue(reduction: &Step, slots: &Slots<'_>) -> Option<Shape> {
     let writer = slots.writer(reduction.inputs.first()?)?;
     let inner = &slots.steps()[writer];
@@ -273,12 +278,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn members_are_found_by_place_with_or_without_gaps() {
+    fn positions_of_members_with_and_without_gaps() {
         for steps in [smallvec![3, 4, 5], smallvec![3, 5, 6, 9], smallvec![0]] {
             let members = RegionSteps { steps, outputs: SmallVec::new() };
-            for place in 0..12 {
-                let expected = members.steps.iter().position(|&step| step == place);
-                assert_eq!(members.position(place), expected, "{place} among {:?}", members.steps);
+            for step in 0..12 {
+                let expected = members.steps.iter().position(|&member| member == step);
+                assert_eq!(members.position(step), expected, "{step} among {:?}", members.steps);
             }
         }
     }

@@ -27,13 +27,13 @@ fn matrix(rows: usize, columns: usize) -> Result<Array> {
     Array::from_slice(&numbers, [rows, columns])
 }
 
-fn check(program: &Program, wanted: &str) {
+fn check(program: &Program, expected: &str) {
     let lines = |text: &str| text.lines().map(|line| line.trim().to_owned()).collect::<Vec<_>>();
-    assert_eq!(lines(&program.to_string()), lines(wanted));
+    assert_eq!(lines(&program.to_string()), lines(expected));
 }
 
 #[test]
-fn elementwise_steps_become_one() -> Result<()> {
+fn elementwise_steps_are_fused() -> Result<()> {
     let x = matrix(3, 4)?;
     let f = |x: &[Array]| {
         let scaled = ops::add(&ops::multiply(&x[0], &Array::from(2.0f32))?, &Array::from(1.0f32))?;
@@ -53,7 +53,7 @@ fn elementwise_steps_become_one() -> Result<()> {
 }
 
 #[test]
-fn steps_that_no_output_needs_are_left_out() -> Result<()> {
+fn unused_steps_are_removed() -> Result<()> {
     let f = |x: &[Array]| Ok(vec![ops::exp(&x[0])?, ops::sort(&x[0], Some(0), SortOrder::Ascending)?]);
     let mut program = traced(f, &[matrix(2, 2)?])?.program().clone();
     program.outputs.truncate(1);
@@ -62,13 +62,13 @@ fn steps_that_no_output_needs_are_left_out() -> Result<()> {
 }
 
 #[test]
-fn fused_steps_are_opened_and_fused_with_their_neighbours() -> Result<()> {
+fn fused_steps_are_inlined_and_fused_with_their_neighbours() -> Result<()> {
     let x = matrix(40, 40)?;
     let inner = traced(|x| Ok(vec![ops::tanh(&ops::multiply(&x[0], &x[0])?)?]), std::slice::from_ref(&x))?
         .compile()?;
     let outer = |x: &[Array]| {
-        let inside = inner.fused_program().replay(&[ops::exp(&x[0])?])?;
-        Ok(vec![ops::add(&inside[0], &x[0])?])
+        let inner_outputs = inner.fused_program().replay(&[ops::exp(&x[0])?])?;
+        Ok(vec![ops::add(&inner_outputs[0], &x[0])?])
     };
     let program = traced(outer, &[x])?.program().clone();
     assert_eq!(program.steps.len(), 3);
@@ -83,13 +83,13 @@ fn fused_steps_are_opened_and_fused_with_their_neighbours() -> Result<()> {
 }
 
 #[test]
-fn what_depends_on_no_argument_becomes_one() -> Result<()> {
+fn steps_without_arguments_are_hoisted() -> Result<()> {
     let f = |x: &[Array]| Ok(vec![ops::multiply(&x[0], &ops::square(&x[1])?)?]);
     let mut program = traced(f, &[matrix(1, 4)?, matrix(1, 4)?])?.program().clone();
     assert!(hoist(&program)?.is_none());
-    // The second argument is made by a step, whose slot has its number.
+    // A step computes the second argument instead; the step has the argument's slot.
     let parameters = ArangeParameters { start: 1.into(), step: 1.into(), length: 4, dtype: DType::Float32 };
-    let whole = Reshape { shape: [1, 4].into() };
+    let reshape = Reshape { shape: [1, 4].into() };
     program.arguments.pop();
     let step =
         |op: Op, inputs| Step { op, stream: Stream::CPU, inputs, outputs: 1, origin: SourceLine::default() };
@@ -100,12 +100,12 @@ fn what_depends_on_no_argument_becomes_one() -> Result<()> {
             }
         },
     );
-    let made = [
+    let new_steps = [
         step(Arange(Box::new(parameters)).into(), smallvec![]),
-        step(whole.into(), smallvec![Operand::Slot(1)]),
+        step(reshape.into(), smallvec![Operand::Slot(1)]),
     ];
-    program.steps.splice(0..0, made);
-    let Some(hoisted) = hoist(&program)? else { panic!("a step reads nothing") };
+    program.steps.splice(0..0, new_steps);
+    let Some(hoisted) = hoist(&program)? else { panic!("a step has no inputs") };
     assert_eq!(hoisted.arrays.last().map(Array::to_vec::<f32>).transpose()?, Some(vec![1.0, 4.0, 9.0, 16.0]));
     check(
         &hoisted.program,

@@ -1,7 +1,7 @@
-//! Cache: plans by the program that they were made of.
+//! Cache: plans by their programs.
 //!
-//! A loop of a user's records the same graph again and again: it is planned once. What is looked for is a draft of a
-//! program, so that nothing is copied where the plan is there.
+//! A user's loop records the same graph in every iteration; it is planned once. The lookup compares a draft with the cached
+//! programs, so that a hit builds no program.
 
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
@@ -11,16 +11,16 @@ use super::Plan;
 use crate::graph::Program;
 use crate::graph::walk::AddressHasher;
 
-/// How many plans are kept.
+/// Maximum number of cached plans.
 const MAX_PLANS: usize = 512;
-/// And how many steps a program has at most of which the plan is kept.
+/// Programs with more steps are not cached.
 const MAX_CACHED_STEPS: usize = 1 << 14;
 
 struct Entry {
     program: Program,
     plan: Arc<Plan>,
-    /// When it was last asked for.
-    used: u64,
+    /// Time of the last lookup that found it.
+    last_used: u64,
 }
 
 /// Plans by the hash of their programs.
@@ -35,12 +35,12 @@ impl Plans {
         Plans { by_hash: None, count: 0, now: 0 }
     }
 
-    /// The plan for which, and for whose program, `is_like` holds, all of which have this hash.
-    pub(crate) fn find(&mut self, hash: u64, is_like: impl Fn(&Program, &Plan) -> bool) -> Option<Arc<Plan>> {
+    /// The plan with this hash for which, with its program, `matches` is true.
+    pub(crate) fn find(&mut self, hash: u64, matches: impl Fn(&Program, &Plan) -> bool) -> Option<Arc<Plan>> {
         self.now += 1;
         let entries = self.by_hash.as_mut()?.get_mut(&hash)?;
-        let entry = entries.iter_mut().find(|entry| is_like(&entry.program, &entry.plan))?;
-        entry.used = self.now;
+        let entry = entries.iter_mut().find(|entry| matches(&entry.program, &entry.plan))?;
+        entry.last_used = self.now;
         Some(Arc::clone(&entry.plan))
     }
 
@@ -50,21 +50,21 @@ impl Plans {
             return;
         }
         if self.count >= MAX_PLANS {
-            self.forget();
+            self.evict();
         }
-        let entry = Entry { program, plan: Arc::clone(plan), used: self.now };
+        let entry = Entry { program, plan: Arc::clone(plan), last_used: self.now };
         self.by_hash.get_or_insert_default().entry(hash).or_default().push(entry);
         self.count += 1;
     }
 
-    /// Drop the half that was not asked for the longest.
-    fn forget(&mut self) {
+    /// Evict the least recently used half.
+    fn evict(&mut self) {
         let Some(by_hash) = &mut self.by_hash else { return };
-        let mut ages: Vec<u64> = by_hash.values().flatten().map(|entry| entry.used).collect();
-        let middle = ages.len() / 2;
-        let (_, &mut age, _) = ages.select_nth_unstable(middle);
+        let mut times: Vec<u64> = by_hash.values().flatten().map(|entry| entry.last_used).collect();
+        let middle = times.len() / 2;
+        let (_, &mut median, _) = times.select_nth_unstable(middle);
         by_hash.retain(|_, entries| {
-            entries.retain(|entry| entry.used > age);
+            entries.retain(|entry| entry.last_used > median);
             !entries.is_empty()
         });
         self.count = by_hash.values().map(Vec::len).sum();

@@ -1,4 +1,4 @@
-//! Loops and branches: programs run one iteration at a time, in memory that does not grow with their number.
+//! Loops and branches: nested programs run one iteration at a time, with memory independent of the number of iterations.
 
 use std::sync::Arc;
 
@@ -17,13 +17,13 @@ use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
 use crate::primitives::control_flow::{Choice, Condition, Construct, ControlFlow, Iteration, Loop};
 
-/// An operation that runs programs, ready to run.
+/// An operation with nested programs, lowered.
 pub(crate) enum Nested {
-    /// A known number of iterations.
+    /// A loop with a known number of iterations.
     Loop(Loop, Arc<LoweredLoop>),
-    /// One of several.
+    /// One of several programs.
     Branch(Arc<Choice>, Arc<Vec<Plan>>),
-    /// For as long as a condition holds.
+    /// A while loop.
     While(Arc<Condition>, Arc<LoweredWhile>),
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct LoweredWhile {
     body: Plan,
 }
 
-/// The operation ready to run, if it is one that runs programs.
+/// Lower the nested programs of an operation, if it has any.
 pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
     let Some(control_flow) = op.control_flow() else { return Ok(None) };
     Ok(Some(match control_flow {
@@ -47,52 +47,53 @@ pub(crate) fn nested(op: &Op) -> Result<Option<Nested>> {
             Nested::Loop(repeated.clone(), lowered)
         }
         ControlFlow::Branch(branch) => {
-            let prepare = || {
-                let all = |body: &crate::primitives::control_flow::Body| Plan::reusable(&body.program, 0..0);
-                branch.0.bodies.iter().map(all).collect::<Result<Vec<_>>>()
+            let lower_bodies = || {
+                let plan_of =
+                    |body: &crate::primitives::control_flow::Body| Plan::reusable(&body.program, 0..0);
+                branch.0.bodies.iter().map(plan_of).collect::<Result<Vec<_>>>()
             };
-            Nested::Branch(Arc::clone(&branch.0), branch.0.lowered.get_or_make(prepare)?)
+            Nested::Branch(Arc::clone(&branch.0), branch.0.lowered.get_or_make(lower_bodies)?)
         }
         ControlFlow::While(repeated) => {
             let condition = &repeated.0;
-            let prepare = || {
+            let lower_programs = || {
                 let arguments = condition.body.arguments().len();
                 Ok(LoweredWhile {
-                    // The carry stays where it is while the condition looks at it.
+                    // The condition must not overwrite the carry, which the body needs.
                     condition: Plan::reusable(&condition.condition.program, 0..arguments)?,
                     body: Plan::reusable(&condition.body.program, condition.body.outputs.len()..arguments)?,
                 })
             };
-            Nested::While(Arc::clone(condition), condition.lowered.get_or_make(prepare)?)
+            Nested::While(Arc::clone(condition), condition.lowered.get_or_make(lower_programs)?)
         }
     }))
 }
 
 impl Nested {
-    /// Run on a task's inputs, which stay as they are.
+    /// Run on a task's inputs, which are not overwritten.
     pub(crate) fn run(&self, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let outputs = match self {
             Nested::Loop(repeated, lowered) => lowered.run(&repeated.0, task, interrupts)?,
             Nested::Branch(choice, lowered) => run_branch(choice, lowered, task, interrupts)?,
             Nested::While(condition, lowered) => lowered.run(condition, task, interrupts)?,
         };
-        // What no step computed may be elsewhere.
-        let there = |(output, spec): (&Storage, &&ArraySpec)| {
+        // Outputs that no step computed may be in another device's memory.
+        let transfer_output = |(output, spec): (&Storage, &&ArraySpec)| {
             transfer::to_stream(output, spec.dtype, task.stream, interrupts).map(Some)
         };
-        task.outputs = outputs.iter().zip(&task.specs).map(there).collect::<Result<_>>()?;
+        task.outputs = outputs.iter().zip(&task.specs).map(transfer_output).collect::<Result<_>>()?;
         Ok(())
     }
 }
 
-/// Say in which iteration something failed.
-fn in_iteration(construct: Construct, place: usize) -> impl FnOnce(Error) -> Error {
-    move |error| error.within(&iteration_context(construct, place))
+/// Add the number of the iteration to an error.
+fn in_iteration(construct: Construct, index: usize) -> impl FnOnce(Error) -> Error {
+    move |error| error.within(&iteration_context(construct, index))
 }
 
 /// The context of an iteration.
-fn iteration_context(construct: Construct, place: usize) -> Context {
-    Context::default().with_note(format!("\nin iteration {place} of {}", construct.name()))
+fn iteration_context(construct: Construct, index: usize) -> Context {
+    Context::default().with_note(format!("\nin iteration {index} of {}", construct.name()))
 }
 
 /// The dtype that values of `dtype` are summed in.
@@ -101,7 +102,7 @@ fn sum_dtype(dtype: DType) -> DType {
 }
 
 impl LoweredLoop {
-    /// The body with sums made into accumulators: arguments after the carry, and outputs after it.
+    /// Lower the body with sums replaced by accumulators: arguments after the carry, and outputs after it.
     fn new(iteration: &Iteration) -> Result<LoweredLoop> {
         let Iteration { body, carry, sums, .. } = iteration;
         let program = &body.program;
@@ -111,10 +112,10 @@ impl LoweredLoop {
             .collect();
         let mut arguments = program.arguments.clone();
         arguments.splice(carry..carry, sums.iter().cloned());
-        let places: Vec<usize> = (0..program.arguments.len())
+        let new_indices: Vec<usize> = (0..program.arguments.len())
             .map(|argument| if argument < *carry { argument } else { argument + sums.len() })
             .collect();
-        let mut program: Program = program.clone().among(arguments, &places);
+        let mut program: Program = program.clone().among(arguments, &new_indices);
         for (i, sum) in sums.iter().enumerate() {
             let stream = program.steps.last().map_or(Stream::CPU, |step| step.stream);
             let mut term = program.outputs[carry + i].clone();
@@ -135,8 +136,8 @@ impl LoweredLoop {
             program.steps.push(Step { op: add, stream, inputs, outputs: 1, origin: SourceLine::default() });
         }
         let carried = carry + sums.len() + iteration.rows;
-        let stays = carried..program.arguments.len();
-        Ok(LoweredLoop { body: Plan::reusable(&program, stays)?, sums })
+        let persistent = carried..program.arguments.len();
+        Ok(LoweredLoop { body: Plan::reusable(&program, persistent)?, sums })
     }
 
     fn run(
@@ -147,8 +148,8 @@ impl LoweredLoop {
     ) -> Result<Vec<Storage>> {
         let Iteration { body, carry, rows, length, order, construct, .. } = iteration;
         let (inputs, stream) = (&task.inputs, task.stream);
-        let whole = carry + self.sums.len();
-        let mut stacks = body.outputs[whole..]
+        let sums_end = carry + self.sums.len();
+        let mut stacks = body.outputs[sums_end..]
             .iter()
             .map(|row| Stack::new(row, *length, stream))
             .collect::<Result<Vec<Stack>>>()?;
@@ -159,28 +160,29 @@ impl LoweredLoop {
         let sequences = &inputs[*carry..carry + rows];
         let mut slots = self.body.slots()?;
         for (constant, storage) in inputs[carry + rows..].iter().enumerate() {
-            slots.set(whole + rows + constant, storage.clone());
+            slots.set(sums_end + rows + constant, storage.clone());
         }
         for step in 0..*length {
-            let place = order.place(step, *length);
-            let once = |slots: &mut Slots, interrupts: &mut Interrupts| {
+            let index = order.place(step, *length);
+            let run_iteration = |slots: &mut Slots, interrupts: &mut Interrupts| {
                 interrupts.check()?;
                 self.body
-                    .run(slots, interrupts, &|| iteration_context(*construct, place).within(&task.context))
+                    .run(slots, interrupts, &|| iteration_context(*construct, index).within(&task.context))
             };
             for (slot, storage) in carried.drain(..).enumerate() {
                 slots.set(slot, storage);
             }
             for (slot, sequence) in sequences.iter().enumerate() {
-                slots.set(whole + slot, sequence.with_layout(row_of(&sequence.layout, place)));
+                slots.set(sums_end + slot, sequence.with_layout(row_of(&sequence.layout, index)));
             }
-            let mut outputs = once(&mut slots, interrupts).map_err(in_iteration(*construct, place))?;
-            for (stack, row) in stacks.iter_mut().zip(outputs.drain(whole..)) {
-                stack.write(place, &row, interrupts)?;
+            let mut outputs =
+                run_iteration(&mut slots, interrupts).map_err(in_iteration(*construct, index))?;
+            for (stack, row) in stacks.iter_mut().zip(outputs.drain(sums_end..)) {
+                stack.write(index, &row, interrupts)?;
             }
             carried = outputs;
         }
-        for (sum, spec) in carried[*carry..].iter_mut().zip(&body.outputs[*carry..whole]) {
+        for (sum, spec) in carried[*carry..].iter_mut().zip(&body.outputs[*carry..sums_end]) {
             if sum_dtype(spec.dtype) != spec.dtype {
                 *sum = rounded(sum, spec, stream, interrupts)?;
             }
@@ -189,16 +191,16 @@ impl LoweredLoop {
     }
 }
 
-/// One row of a sequence.
-fn row_of(sequence: &Layout, place: usize) -> Layout {
+/// Row `index` of a sequence.
+fn row_of(sequence: &Layout, index: usize) -> Layout {
     Layout {
         shape: sequence.shape[1..].iter().copied().collect(),
         strides: sequence.strides[1..].iter().copied().collect(),
-        offset: (sequence.offset as isize + place as isize * sequence.strides[0]) as usize,
+        offset: (sequence.offset as isize + index as isize * sequence.strides[0]) as usize,
     }
 }
 
-/// A sum in the dtype of its terms.
+/// A sum converted to the dtype of its terms.
 fn rounded(sum: &Storage, spec: &ArraySpec, stream: Stream, interrupts: &mut Interrupts) -> Result<Storage> {
     let dtype = sum_dtype(spec.dtype);
     let sum = transfer::to_stream(sum, dtype, stream, interrupts)?;
@@ -208,35 +210,35 @@ fn rounded(sum: &Storage, spec: &ArraySpec, stream: Stream, interrupts: &mut Int
     Ok(task.outputs.pop().flatten().expect("a kernel that ran has an output"))
 }
 
-/// Rows being written one after the other into memory for all.
+/// Outputs of the iterations, stacked along a new first axis.
 struct Stack {
     storage: Storage,
     dtype: DType,
-    /// Where they are written.
+    /// The stream that writes them.
     stream: Stream,
 }
 
 impl Stack {
     fn new(row: &ArraySpec, length: usize, stream: Stream) -> Result<Stack> {
-        let whole = crate::primitives::control_flow::stacked(row, length);
-        let bytes = whole.shape.size().saturating_mul(whole.dtype.size());
+        let stacked = crate::primitives::control_flow::stacked(row, length);
+        let bytes = stacked.shape.size().saturating_mul(stacked.dtype.size());
         let buffer = backend_of(stream)?.allocator().allocate(bytes)?;
-        let storage = Storage { buffer, layout: Layout::contiguous(whole.shape) };
-        Ok(Stack { storage, dtype: whole.dtype, stream })
+        let storage = Storage { buffer, layout: Layout::contiguous(stacked.shape) };
+        Ok(Stack { storage, dtype: stacked.dtype, stream })
     }
 
-    fn write(&mut self, place: usize, row: &Storage, interrupts: &mut Interrupts) -> Result<()> {
+    fn write(&mut self, index: usize, row: &Storage, interrupts: &mut Interrupts) -> Result<()> {
         let row = transfer::to_stream(row, self.dtype, self.stream, interrupts)?;
-        let layout = row_of(&self.storage.layout, place);
-        let whole = std::mem::replace(&mut self.storage.layout, layout);
+        let layout = row_of(&self.storage.layout, index);
+        let layout_of_all = std::mem::replace(&mut self.storage.layout, layout);
         let backend = backend_of(self.stream)?;
         let copied = asynchronous::copy(backend, &row, &mut self.storage, self.dtype, self.stream);
-        self.storage.layout = whole;
+        self.storage.layout = layout_of_all;
         copied.map(drop)
     }
 }
 
-/// The one element of a storage, which the host waits for.
+/// The element of a scalar storage; waits for a device that computes it.
 fn scalar(storage: &Storage, dtype: DType, interrupts: &mut Interrupts) -> Result<Scalar> {
     let host = transfer::to_host(storage, dtype, interrupts)?;
     let bytes = host.on_host().dense_bytes(dtype);
@@ -257,10 +259,10 @@ fn run_branch(
     for (slot, storage) in inputs[1..].iter().enumerate() {
         slots.set(slot, storage.clone());
     }
-    let place = || format!("\nin branch {index} of {}", choice.construct.name());
+    let note = || format!("\nin branch {index} of {}", choice.construct.name());
     let outputs = lowered[index]
-        .run(&mut slots, interrupts, &|| Context::default().with_note(place()).within(&task.context))
-        .map_err(|error| error.with_note(place()))?;
+        .run(&mut slots, interrupts, &|| Context::default().with_note(note()).within(&task.context))
+        .map_err(|error| error.with_note(note()))?;
     Ok(outputs.into_vec())
 }
 
@@ -273,32 +275,32 @@ impl LoweredWhile {
     ) -> Result<Vec<Storage>> {
         let inputs = &task.inputs;
         let carry = condition.body.outputs.len();
-        let (mut looking, mut doing) = (self.condition.slots()?, self.body.slots()?);
+        let (mut condition_slots, mut body_slots) = (self.condition.slots()?, self.body.slots()?);
         for (slot, storage) in inputs.iter().enumerate().skip(carry) {
-            looking.set(slot, storage.clone());
-            doing.set(slot, storage.clone());
+            condition_slots.set(slot, storage.clone());
+            body_slots.set(slot, storage.clone());
         }
         let mut carried: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
         for step in 0.. {
             let context = || iteration_context(condition.construct, step).within(&task.context);
-            let mut once = || {
+            let mut run_iteration = || {
                 interrupts.check()?;
                 for (slot, storage) in carried.iter().enumerate() {
-                    looking.set(slot, storage.clone());
+                    condition_slots.set(slot, storage.clone());
                 }
-                let answer = self.condition.run(&mut looking, interrupts, &context)?;
-                if !scalar(&answer[0], DType::Bool, interrupts)?.as_bool() {
+                let outputs = self.condition.run(&mut condition_slots, interrupts, &context)?;
+                if !scalar(&outputs[0], DType::Bool, interrupts)?.as_bool() {
                     return Ok(false);
                 }
                 for (slot, storage) in carried.drain(..).enumerate() {
-                    // The condition's handle would keep the body from writing over it.
-                    looking.clear(slot);
-                    doing.set(slot, storage);
+                    // A second handle would keep the body from reusing the buffer.
+                    condition_slots.clear(slot);
+                    body_slots.set(slot, storage);
                 }
-                carried = self.body.run(&mut doing, interrupts, &context)?;
+                carried = self.body.run(&mut body_slots, interrupts, &context)?;
                 Ok(true)
             };
-            if !once().map_err(in_iteration(condition.construct, step))? {
+            if !run_iteration().map_err(in_iteration(condition.construct, step))? {
                 break;
             }
         }

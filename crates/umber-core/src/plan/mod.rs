@@ -1,6 +1,6 @@
 //! Plan: a program lowered to kernels on storage.
 //!
-//! Elementwise neighbours are fused, shapes are known, and a run records no nodes. Values live in slots; the last reader of a
+//! Elementwise steps are fused, shapes are known, and a run records no nodes. Values live in slots; the last reader of a
 //! value takes it out of its slot, so that its buffer can be reused for the result.
 
 pub(crate) mod cache;
@@ -27,25 +27,26 @@ use crate::primitives::fused::Fused;
 #[derive(Debug)]
 pub(crate) struct Plan {
     steps: Vec<PlanStep>,
-    /// The constants of the program that it was made of.
-    numbers: PlanConstants,
-    /// Are constants part of what an operation of the program is? Then it is the plan of no program with others.
-    has_fixed_numbers: bool,
-    /// Arrays of one number each, allocated for each step that reads one, so that the step may overwrite it.
-    constants: Vec<(ArraySpec, u32)>,
-    /// Outputs that are arguments or constants: their numbers and values.
+    /// The constants of the original program.
+    program_constants: PlanConstants,
+    /// Whether constants are embedded in operations of the program. Then other constants need another plan.
+    has_embedded_constants: bool,
+    /// Arrays filled with one constant and the constant's index; allocated for each step that reads one, so that the step may
+    /// overwrite it.
+    constant_arrays: Vec<(ArraySpec, u32)>,
+    /// Outputs that are arguments or constants: their indices and values.
     forwarded: Vec<(u32, Operand)>,
-    /// How many outputs there are.
+    /// Number of outputs.
     outputs: usize,
     /// The last arguments, the same in every run.
     hoisted: Vec<Array>,
-    /// How many arguments a run must set.
+    /// Number of arguments that a run must set.
     argument_count: usize,
     /// The slot of the original program that each slot corresponds to, if any.
     slots: Vec<Option<u32>>,
 }
 
-/// Where a value is.
+/// The source of a value.
 #[derive(Clone, Copy, Debug)]
 enum Operand {
     /// In a slot that is read again later.
@@ -56,56 +57,56 @@ enum Operand {
     Constant(u32),
 }
 
-/// The constants of a program: the plan is that of programs with others, too, as long as equal ones are equal there.
+/// The constants of a program. A plan also serves programs with other constants, as long as the same ones are equal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlanConstants {
-    /// Each once, in the order in which they are read first.
+    /// Distinct values, in order of first use.
     values: SmallVec<[(DType, Scalar); 4]>,
-    /// Where each is, if they are many.
-    places: Option<HashMap<(DType, Scalar), u32>>,
-    /// The place among them of each constant that is read.
-    read: SmallVec<[u32; 8]>,
+    /// The index of each value, once there are many.
+    indices: Option<HashMap<(DType, Scalar), u32>>,
+    /// The index among `values` of each use of a constant.
+    uses: SmallVec<[u32; 8]>,
 }
 
 impl PlanConstants {
     /// The constants of a program.
     fn of(program: &Program) -> PlanConstants {
-        let mut numbers = PlanConstants::default();
+        let mut constants = PlanConstants::default();
         for operand in program.steps.iter().flat_map(|step| &step.inputs).chain(&program.outputs) {
             if let program::Operand::Constant(constant) = operand {
-                numbers.push(constant.0.dtype, constant.1);
+                constants.push(constant.0.dtype, constant.1);
             }
         }
-        numbers
+        constants
     }
 
-    /// One more constant that is read.
+    /// Add a use of a constant.
     pub(crate) fn push(&mut self, dtype: DType, value: Scalar) {
-        let place = self.place(dtype, value);
-        self.read.push(place);
+        let index = self.index_of(dtype, value);
+        self.uses.push(index);
     }
 
-    /// The place of a constant, which is added if it is new.
-    fn place(&mut self, dtype: DType, value: Scalar) -> u32 {
-        /// So many are looked through; more are found by their hash.
-        const FEW: usize = 16;
+    /// The index of a value, which is added if it is new.
+    fn index_of(&mut self, dtype: DType, value: Scalar) -> u32 {
+        /// Up to this many values are searched linearly; more by their hash.
+        const MAX_LINEAR_SEARCH: usize = 16;
         let constant = (dtype, value);
         let next = self.values.len() as u32;
-        let place = if self.values.len() < FEW {
-            self.values.iter().position(|own| *own == constant).map_or(next, |place| place as u32)
+        let index = if self.values.len() < MAX_LINEAR_SEARCH {
+            self.values.iter().position(|own| *own == constant).map_or(next, |index| index as u32)
         } else {
-            let places = self.places.get_or_insert_with(|| self.values.iter().copied().zip(0..).collect());
-            *places.entry(constant).or_insert(next)
+            let indices = self.indices.get_or_insert_with(|| self.values.iter().copied().zip(0..).collect());
+            *indices.entry(constant).or_insert(next)
         };
-        if place == next {
+        if index == next {
             self.values.push(constant);
         }
-        place
+        index
     }
 
-    /// Which constants are equal?
+    /// The pattern of equal constants: the index of each use.
     pub(crate) fn pattern(&self) -> &[u32] {
-        &self.read
+        &self.uses
     }
 }
 
@@ -113,27 +114,27 @@ impl PlanConstants {
 #[derive(Debug)]
 struct PlanStep {
     op: Op,
-    /// The places of a region's constants among the numbers.
-    numbers: SmallVec<[u32; 2]>,
-    /// Where it runs: on the CPU, if its own device cannot run it.
+    /// The indices of a region's constants.
+    constants: SmallVec<[u32; 2]>,
+    /// The stream it runs on: the CPU's if its own device cannot run it.
     stream: Stream,
-    /// Where its outputs are to be.
+    /// The stream whose device stores its outputs.
     output_stream: Stream,
     inputs: SmallVec<[Operand; 3]>,
     dtypes: SmallVec<[DType; 3]>,
     specs: SmallVec<[ArraySpec; 1]>,
-    /// Does a later step read it? By outputs; the others are dropped when the step has run.
+    /// Whether a later step reads each output; the others are dropped when the step has run.
     is_read: SmallVec<[bool; 1]>,
     first: u32,
-    /// Outputs of the program that it writes: its own output, and the number of the program's.
+    /// Outputs of the program that it computes: the index among its own outputs, and among the program's.
     results: SmallVec<[(u32, u32); 1]>,
     /// The last step of the original program that it computes.
     root: u32,
-    /// The user's line, to be named in errors.
+    /// The user's source line, for errors.
     origin: Option<Arc<str>>,
 }
 
-/// The values of a run. Slots that are never taken out keep their values for the next one.
+/// The values of a run. Slots that no step takes keep their values for the next run.
 pub(crate) struct Slots(SmallVec<[Option<Storage>; 4]>);
 
 impl Slots {
@@ -142,24 +143,24 @@ impl Slots {
         self.0[slot] = Some(storage);
     }
 
-    /// Drop what the slot of an argument holds.
+    /// Drop the value of an argument.
     pub(crate) fn clear(&mut self, slot: usize) {
         self.0[slot] = None;
     }
 }
 
 impl Plan {
-    /// Lower a program that runs many times: steps that depend on no argument are computed now. The arguments in `stays` keep
-    /// their values from run to run.
-    pub(crate) fn reusable(program: &Program, stays: std::ops::Range<usize>) -> Result<Plan> {
+    /// Lower a program that runs many times: steps that depend on no argument are computed once. The arguments in `persistent`
+    /// keep their values from run to run.
+    pub(crate) fn reusable(program: &Program, persistent: std::ops::Range<usize>) -> Result<Plan> {
         let hoisted = hoist::hoist(program)?;
-        let whole = hoisted.as_ref().map_or(program, |hoisted| &hoisted.program);
+        let remaining = hoisted.as_ref().map_or(program, |hoisted| &hoisted.program);
         let argument_count = program.arguments.len();
-        let mut plan = Plan::lowered(whole, &specs_of(whole)?)?;
+        let mut plan = Plan::lowered(remaining, &specs_of(remaining)?)?;
         plan.argument_count = argument_count;
-        let hoisted_slots = argument_count..whole.arguments.len() + plan.hoisted.len();
+        let hoisted_slots = argument_count..remaining.arguments.len() + plan.hoisted.len();
         plan.hoisted.splice(0..0, hoisted.into_iter().flat_map(|hoisted| hoisted.arrays));
-        plan.mark_last(|slot| stays.contains(&slot) || hoisted_slots.contains(&slot));
+        plan.mark_last(|slot| persistent.contains(&slot) || hoisted_slots.contains(&slot));
         Ok(plan)
     }
 
@@ -171,32 +172,32 @@ impl Plan {
     }
 
     fn lowered(program: &Program, specs: &[ArraySpec]) -> Result<Plan> {
-        let whole = lower(program, specs)?;
-        let mut has_fixed_numbers = false;
+        let lowered = lower(program, specs)?;
+        let mut has_embedded_constants = false;
         for step in &program.steps {
             let inputs = step.inputs.iter().map(|operand| operand.spec(specs));
-            has_fixed_numbers |=
+            has_embedded_constants |=
                 matches!(step.op, Op::Fused(_)) || decomposes(&step.op, step.stream, inputs)?;
         }
-        let kernels = &whole.program;
+        let kernels = &lowered.program;
         let mut plan = Plan {
             steps: Vec::with_capacity(kernels.steps.len()),
-            numbers: PlanConstants::of(program),
-            has_fixed_numbers,
-            constants: Vec::new(),
+            program_constants: PlanConstants::of(program),
+            has_embedded_constants,
+            constant_arrays: Vec::new(),
             forwarded: Vec::new(),
             outputs: kernels.outputs.len(),
-            hoisted: whole.captured,
+            hoisted: lowered.captured,
             argument_count: program.arguments.len(),
-            slots: whole.slots,
+            slots: lowered.slots,
         };
         let mut first = kernels.arguments.len() as u32;
-        for (step, &root) in kernels.steps.iter().zip(&whole.roots) {
-            plan.push(step, &whole.specs, first, root)?;
+        for (step, &root) in kernels.steps.iter().zip(&lowered.roots) {
+            plan.push(step, &lowered.specs, first, root)?;
             first += step.outputs;
         }
-        for (number, output) in kernels.outputs.iter().enumerate() {
-            plan.put_output(number as u32, output, kernels.arguments.len());
+        for (index, output) in kernels.outputs.iter().enumerate() {
+            plan.put_output(index as u32, output, kernels.arguments.len());
         }
         Ok(plan)
     }
@@ -206,8 +207,8 @@ impl Plan {
         let spec_refs: SmallVec<[&ArraySpec; 3]> =
             step.inputs.iter().map(|operand| operand.spec(specs)).collect();
         let dtypes = step.inputs.iter().map(|operand| operand.spec(specs).dtype).collect();
-        let numbers = if let Op::Fused(Fused(region)) = &step.op {
-            region.constants().map(|(dtype, value)| self.numbers.place(dtype, value)).collect()
+        let constants = if let Op::Fused(Fused(region)) = &step.op {
+            region.constants().map(|(dtype, value)| self.program_constants.index_of(dtype, value)).collect()
         } else {
             SmallVec::new()
         };
@@ -218,7 +219,7 @@ impl Plan {
         };
         self.steps.push(PlanStep {
             op: step.op.clone(),
-            numbers,
+            constants,
             stream,
             output_stream: step.stream,
             inputs,
@@ -238,29 +239,29 @@ impl Plan {
             program::Operand::Slot(slot) => Operand::Shared(*slot),
             program::Operand::Constant(constant) => {
                 let (spec, value) = constant.as_ref();
-                let number = self.numbers.place(spec.dtype, *value);
-                self.constants.push((spec.clone(), number));
-                Operand::Constant(self.constants.len() as u32 - 1)
+                let index = self.program_constants.index_of(spec.dtype, *value);
+                self.constant_arrays.push((spec.clone(), index));
+                Operand::Constant(self.constant_arrays.len() as u32 - 1)
             }
         }
     }
 
-    fn put_output(&mut self, number: u32, output: &program::Operand, arguments: usize) {
+    fn put_output(&mut self, index: u32, output: &program::Operand, arguments: usize) {
         if let program::Operand::Slot(slot) = output
             && *slot as usize >= arguments
         {
             let writer = self.steps.partition_point(|step| step.first <= *slot) - 1;
-            let own = *slot - self.steps[writer].first;
-            self.steps[writer].results.push((own, number));
+            let output_index = *slot - self.steps[writer].first;
+            self.steps[writer].results.push((output_index, index));
         } else {
             let operand = self.operand(output);
-            self.forwarded.push((number, operand));
+            self.forwarded.push((index, operand));
         }
     }
 
-    /// Find where each value is read last, except in the slots that stay: walking backwards, the first reader met.
-    fn mark_last(&mut self, stays: impl Fn(usize) -> bool) {
-        let mut is_read: Vec<bool> = (0..self.slots.len()).map(stays).collect();
+    /// Find the last read of each value, except in persistent slots. Going backwards, it is the first read found.
+    fn mark_last(&mut self, is_persistent: impl Fn(usize) -> bool) {
+        let mut is_read: Vec<bool> = (0..self.slots.len()).map(is_persistent).collect();
         let mark = |source: &mut Operand, is_read: &mut [bool]| {
             if let Operand::Shared(slot) = *source
                 && !std::mem::replace(&mut is_read[slot as usize], true)
@@ -287,18 +288,18 @@ impl Plan {
         Ok(slots)
     }
 
-    /// Is it the plan of a program that differs only in having these constants?
-    pub(crate) fn allows(&self, numbers: &PlanConstants) -> bool {
-        self.numbers.read == numbers.read
-            && (!self.has_fixed_numbers || self.numbers.values.starts_with(&numbers.values))
+    /// Whether it also is the plan of the same program with these constants.
+    pub(crate) fn allows(&self, constants: &PlanConstants) -> bool {
+        self.program_constants.uses == constants.uses
+            && (!self.has_embedded_constants || self.program_constants.values.starts_with(&constants.values))
     }
 
-    /// A constant by its place; those of the plan's own regions are behind the program's.
-    fn number(&self, place: u32, numbers: &PlanConstants) -> Scalar {
-        numbers.values.get(place as usize).unwrap_or(&self.numbers.values[place as usize]).1
+    /// A constant by its index. The constants of fused regions follow those of the program and are stored in the plan only.
+    fn constant(&self, index: u32, constants: &PlanConstants) -> Scalar {
+        constants.values.get(index as usize).unwrap_or(&self.program_constants.values[index as usize]).1
     }
 
-    /// How many steps there are.
+    /// Number of steps.
     pub(crate) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -308,13 +309,15 @@ impl Plan {
         self.steps[step].root as usize
     }
 
-    /// The values in slots, by the slots of the original program.
+    /// The values in slots that correspond to slots of the original program, with these.
     pub(crate) fn live(&self, slots: Slots) -> impl Iterator<Item = (usize, Storage)> {
-        let argument_count = self.slots.iter().zip(slots.0);
-        argument_count.filter_map(|(argument_count, storage)| Some(((*argument_count)? as usize, storage?)))
+        self.slots
+            .iter()
+            .zip(slots.0)
+            .filter_map(|(original, storage)| Some(((*original)? as usize, storage?)))
     }
 
-    /// Run on the arguments in the slots; returns the outputs. `context` is added to errors that a device finds later.
+    /// Run on the arguments in the slots; returns the outputs. `context` is added to errors that a device reports later.
     pub(crate) fn run(
         &self,
         slots: &mut Slots,
@@ -322,38 +325,40 @@ impl Plan {
         context: &dyn Fn() -> Context,
     ) -> Result<SmallVec<[Storage; 4]>> {
         let mut outputs: SmallVec<[Option<Storage>; 4]> = SmallVec::from_elem(None, self.outputs);
-        let mut deliver = |number: usize, storage| outputs[number] = Some(storage);
+        let mut deliver = |index: usize, storage| outputs[index] = Some(storage);
         for step in 0..self.steps.len() {
             let origin = self.steps[step].origin.as_ref();
-            let whole = || Context::default().recorded_at(origin).within(&context());
-            self.run_step(step, &self.numbers, slots, interrupts, whole, &mut deliver)
+            let step_context = || Context::default().recorded_at(origin).within(&context());
+            self.run_step(step, &self.program_constants, slots, interrupts, step_context, &mut deliver)
                 .map_err(|error| error.recorded_at(origin))?;
         }
-        self.forward(&self.numbers, slots, &mut deliver)?;
+        self.forward(&self.program_constants, slots, &mut deliver)?;
         Ok(outputs.into_iter().map(|storage| storage.expect("every output has a source")).collect())
     }
 
-    /// Run one step, with the constants of a program that this is the plan of; `deliver` takes the outputs of the program that
-    /// it writes. If it fails, the slots are as before.
+    /// Run one step, with the constants of a program that has this plan; `deliver` receives the outputs of the program that
+    /// the step computes. If it fails, the slots are unchanged.
     pub(crate) fn run_step(
         &self,
         step: usize,
-        numbers: &PlanConstants,
+        constants: &PlanConstants,
         slots: &mut Slots,
         interrupts: &mut Interrupts,
         context: impl FnOnce() -> Context,
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
         let current = &self.steps[step];
-        // Values go straight to the task, since they are large.
+        // The inputs are read directly into the task, since storages are large to move.
         let specs = current.specs.iter().collect();
         let mut task = Task::new(current.stream, SmallVec::new(), current.dtypes.clone(), specs);
-        self.read_all(&current.inputs, numbers, slots, current.stream, &mut task.inputs)?;
+        self.read_all(&current.inputs, constants, slots, current.stream, &mut task.inputs)?;
         if current.output_stream.device != Device::CPU {
             task.context = context();
         }
-        let other = self.with_numbers(current, numbers)?;
-        if let Err(error) = current.launch(other.as_ref().unwrap_or(&current.op), &mut task, interrupts) {
+        let op_with_constants = self.with_constants(current, constants)?;
+        if let Err(error) =
+            current.launch(op_with_constants.as_ref().unwrap_or(&current.op), &mut task, interrupts)
+        {
             for (source, storage) in current.inputs.iter().zip(task.inputs) {
                 if let Operand::Last(slot) = source {
                     slots.0[*slot as usize] = Some(storage);
@@ -365,68 +370,69 @@ impl Plan {
             let storage = storage
                 .take()
                 .ok_or_else(|| error!(Runtime(current.name()), "the kernel returned no output"))?;
-            for &(_, number) in current.results.iter().filter(|(own, _)| *own as usize == i) {
-                deliver(number as usize, storage.clone());
+            for &(_, index) in current.results.iter().filter(|(output, _)| *output as usize == i) {
+                deliver(index as usize, storage.clone());
             }
             slots.0[current.first as usize + i] = current.is_read[i].then_some(storage);
         }
         Ok(())
     }
 
-    /// The operation of a step whose constants are others than those that the plan was made with.
-    fn with_numbers(&self, step: &PlanStep, numbers: &PlanConstants) -> Result<Option<Op>> {
+    /// The operation of a step with these constants, if they differ from those that the plan was created with.
+    fn with_constants(&self, step: &PlanStep, constants: &PlanConstants) -> Result<Option<Op>> {
         let Op::Fused(Fused(region)) = &step.op else { return Ok(None) };
-        let value = |&place: &u32| self.number(place, numbers);
-        if step.numbers.iter().all(|place| value(place) == self.number(*place, &self.numbers)) {
+        let value = |&index: &u32| self.constant(index, constants);
+        if step.constants.iter().all(|index| value(index) == self.constant(*index, &self.program_constants)) {
             return Ok(None);
         }
-        let region = region.with_constants(step.numbers.iter().map(value))?;
+        let region = region.with_constants(step.constants.iter().map(value))?;
         Ok(Some(Op::Fused(Fused(Arc::new(region)))))
     }
 
     /// Deliver the outputs that are arguments or constants, after all steps.
     pub(crate) fn forward(
         &self,
-        numbers: &PlanConstants,
+        constants: &PlanConstants,
         slots: &mut Slots,
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
-        for (number, source) in &self.forwarded {
+        for (index, source) in &self.forwarded {
             let mut value = SmallVec::new();
-            self.read_all(std::slice::from_ref(source), numbers, slots, Stream::CPU, &mut value)?;
-            deliver(*number as usize, value.swap_remove(0));
+            self.read_all(std::slice::from_ref(source), constants, slots, Stream::CPU, &mut value)?;
+            deliver(*index as usize, value.swap_remove(0));
         }
         Ok(())
     }
 
-    /// The values of operands, for work on `stream`. If it fails, the slots are as before.
+    /// The values of operands, for a step on `stream`. If it fails, the slots are unchanged.
     fn read_all(
         &self,
         sources: &[Operand],
-        numbers: &PlanConstants,
+        constants: &PlanConstants,
         slots: &mut Slots,
         stream: Stream,
         to: &mut SmallVec<[Storage; 3]>,
     ) -> Result<()> {
-        const FILLED: &str = "values are made before they are read";
-        let number = |source: &Operand| match source {
-            Operand::Constant(constant) => {
-                let (spec, number) = &self.constants[*constant as usize];
-                let value = self.number(*number, numbers);
+        const FILLED: &str = "values are written before they are read";
+        let constant = |source: &Operand| match source {
+            Operand::Constant(array) => {
+                let (spec, index) = &self.constant_arrays[*array as usize];
+                let value = self.constant(*index, constants);
                 Some(match stream.device {
                     Device::CPU => filled(&spec.shape, value, spec.dtype),
-                    // One element is transferred.
+                    // Only one element is transferred.
                     _ => Storage::splat(value, &spec.shape, spec.dtype),
                 })
             }
             Operand::Shared(_) | Operand::Last(_) => None,
         };
-        let mut made = sources.iter().filter_map(number).collect::<Result<SmallVec<[_; 1]>>>()?.into_iter();
+        let mut filled_arrays =
+            sources.iter().filter_map(constant).collect::<Result<SmallVec<[_; 1]>>>()?.into_iter();
         for source in sources {
             to.push(match source {
                 Operand::Shared(slot) => slots.0[*slot as usize].clone().expect(FILLED),
                 Operand::Last(slot) => slots.0[*slot as usize].take().expect(FILLED),
-                Operand::Constant(_) => made.next().expect("one for each constant"),
+                Operand::Constant(_) => filled_arrays.next().expect("one for each constant"),
             });
         }
         Ok(())
@@ -434,12 +440,12 @@ impl Plan {
 }
 
 impl PlanStep {
-    /// Does the CPU read what is on the host, and is the result to be there?
+    /// Whether all inputs are in host memory and the result is to be, too.
     fn is_on_host(&self, task: &Task<'_>) -> bool {
         self.output_stream.device == Device::CPU && task.inputs.iter().all(|input| input.buffer.is_on_host())
     }
 
-    /// Start the kernel where it runs, with inputs that are transferred there, and transfer its outputs home.
+    /// Start the kernel on its device, with inputs transferred to it, and transfer the outputs to their device.
     fn launch_on_device(&self, op: &Op, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         for (input, &dtype) in task.inputs.iter_mut().zip(&task.dtypes) {
             if input.buffer.device() != self.stream.device {
@@ -454,13 +460,13 @@ impl PlanStep {
         if self.output_stream.device == self.stream.device {
             return asynchronous::launch(backend, op, task);
         }
-        // A kernel may give its inputs away before the transfer fails.
+        // A kernel may reuse the buffers of its inputs, which are restored if the transfer fails.
         let inputs = task.inputs.clone();
         asynchronous::launch(backend, op, task)?;
         for (output, spec) in task.outputs.iter_mut().zip(&self.specs) {
             let Some(output) = output else { continue };
             match transfer::to_stream(output, spec.dtype, self.output_stream, interrupts) {
-                Ok(moved) => *output = moved,
+                Ok(transferred) => *output = transferred,
                 Err(error) => {
                     task.inputs = inputs;
                     return Err(error);
@@ -475,7 +481,7 @@ impl PlanStep {
         if let Op::Fused(Fused(region)) = &self.op { region.name() } else { self.op.name() }
     }
 
-    /// Run the kernel; a panic becomes an error, which it may have been all along.
+    /// Run the kernel. A panic becomes an error; a panic with an error as its payload becomes that error.
     fn launch(&self, op: &Op, task: &mut Task<'_>, interrupts: &mut Interrupts) -> Result<()> {
         let run = || match control_flow::nested(op)? {
             Some(nested) => nested.run(task, interrupts),
@@ -505,12 +511,12 @@ impl PlanStep {
     }
 }
 
-/// Does the executor run it, not a backend?
+/// Whether the executor runs it instead of a backend.
 fn is_run_by_executor(op: &Op) -> bool {
     op.control_flow().is_some() || matches!(op, Op::Transfer(_))
 }
 
-/// A dense array of one value on the host.
+/// A contiguous array filled with one value, on the host.
 pub(crate) fn filled(shape: &Shape, value: Scalar, dtype: DType) -> Result<Storage> {
     let mut storage = Storage::allocate(shape, dtype)?;
     umber_kernels::create::fill(value, storage.view_mut(dtype).expect("fresh storage is unique"));

@@ -1,4 +1,4 @@
-//! ArgReduce: the place of the least or greatest element along an axis.
+//! ArgReduce: the index of the minimum or maximum along an axis.
 
 use smallvec::smallvec;
 use umber_types::{ArgReduceKind, DType, Result};
@@ -9,10 +9,10 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// Places along `axis`, which stays with length one; the first among equals, and NaN before all else.
+/// Indices along `axis`, which keeps length one: of the first among equal elements, and of the first NaN if there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ArgReduce {
-    /// Least or greatest.
+    /// Minimum or maximum.
     pub kind: ArgReduceKind,
     /// Along which axis.
     pub axis: usize,

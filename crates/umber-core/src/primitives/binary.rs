@@ -20,15 +20,15 @@ use crate::validation::Site;
 pub struct Binary(pub BinaryKind);
 
 impl Binary {
-    /// `factor` times the derivative with respect to input `i`; `None` where the output does not change with it.
+    /// `factor` times the derivative with respect to input `i`; `None` if the derivative is zero.
     ///
-    /// One arm a function: long because there are many. With `conjugate` the derivative is conjugated (pulling back), without it is not (pushing forward).
+    /// `conjugate` conjugates the derivative, for `vjp`; `jvp` uses it as it is.
     fn derivative(self, at: &Point<'_>, i: usize, factor: &Array, conjugate: bool) -> Result<Option<Array>> {
         use BinaryKind::*;
         let (a, b, y) = (&at.inputs[0], &at.inputs[1], &at.outputs[0]);
         let conjugated = |x: Array| if conjugate { conj(&x) } else { Ok(x) };
         let times = |x: Array| mul(factor, &conjugated(x)?);
-        // Selected, for a product of an infinite factor and zero would be NaN.
+        // A selection, because an infinite factor times a zero mask would be NaN.
         let masked = |mask: Array| Array::record_one(Select, &[&mask, factor, &zeros_like(factor)]);
         let derived = match (self.0, i) {
             (Add, _) | (Subtract, 0) => factor.clone(),
@@ -45,13 +45,13 @@ impl Binary {
             (Power, 0) => match b.constant().map(Scalar::as_complex) {
                 Some((0.0, 0.0)) => return Ok(None),
                 Some((re, im)) => {
-                    let less: Scalar =
+                    let exponent: Scalar =
                         if im == 0.0 { (re - 1.0).into() } else { Complex64::new(re - 1.0, im).into() };
-                    times(mul(b, &binary(Power, a, &constant(b, less))?)?)?
+                    times(mul(b, &binary(Power, a, &constant(b, exponent))?)?)?
                 }
                 None => {
-                    // b a^(b-1), zero at b = 0 where a is zero or so small that 1 / a is infinite. Elsewhere nothing is
-                    // selected by b alone, since the slope changes with b even where it is zero.
+                    // b a^(b-1), set to zero at b = 0 if a is zero or so small that 1 / a is infinite. Other elements with
+                    // b = 0 keep the formula, because second derivatives need its dependence on b.
                     let zero = zeros_like(b);
                     let is_flat =
                         binary(LogicalAnd, &has_infinite_reciprocal(a)?, &binary(Equal, b, &zero)?)?;
@@ -61,7 +61,7 @@ impl Binary {
                 }
             },
             (Power, _) => {
-                // y log a, zero at a = 0 where y vanishes faster than log a grows.
+                // y log a; zero at a = 0, its limit for positive b.
                 let is_zero = binary(Equal, a, &zeros_like(a))?;
                 let base = Array::record_one(Select, &[&is_zero, &constant(a, 1.0), a])?;
                 let slope = mul(y, &unary(UnaryKind::Log, &base)?)?;
@@ -71,15 +71,15 @@ impl Binary {
             (Maximum, _) => masked(binary(LessEqual, a, b)?)?,
             (Minimum, 0) => masked(binary(Less, a, b)?)?,
             (Minimum, _) => masked(binary(GreaterEqual, a, b)?)?,
-            (LogAddExp, 0) => times(unary(UnaryKind::Sigmoid, &distance(a, b)?)?)?,
-            (LogAddExp, _) => times(unary(UnaryKind::Sigmoid, &distance(b, a)?)?)?,
+            (LogAddExp, 0) => times(unary(UnaryKind::Sigmoid, &difference(a, b)?)?)?,
+            (LogAddExp, _) => times(unary(UnaryKind::Sigmoid, &difference(b, a)?)?)?,
             (LogAddExp2, _) => {
-                let distance = if i == 0 { distance(a, b)? } else { distance(b, a)? };
-                let scaled = mul(&distance, &constant(a, std::f64::consts::LN_2))?;
+                let difference = if i == 0 { difference(a, b)? } else { difference(b, a)? };
+                let scaled = mul(&difference, &constant(a, std::f64::consts::LN_2))?;
                 times(unary(UnaryKind::Sigmoid, &scaled)?)?
             }
             (Arctan2, _) => {
-                // The inputs are (y, x) of a point: d = (x dy - y dx) / r², divided by r twice since r² leaves the range.
+                // For inputs (y, x): d = (x dy - y dx) / r². Two divisions by r, because r² may overflow or underflow.
                 let slope = if i == 0 { direction(b, a, b)? } else { neg(&direction(a, a, b)?)? };
                 times(div(&slope, &binary(Hypot, a, b)?)?)?
             }
@@ -108,21 +108,22 @@ impl Binary {
     }
 }
 
-/// Is an element zero, or too near it for `1 / a` to be finite?
+/// Is an element zero or so small that `1 / a` is infinite?
 fn has_infinite_reciprocal(a: &Array) -> Result<Array> {
-    let size = unary(UnaryKind::Abs, a)?;
-    unary(UnaryKind::IsInf, &div(&constant(&size, 1.0), &size)?)
+    let magnitude = unary(UnaryKind::Abs, a)?;
+    unary(UnaryKind::IsInf, &div(&constant(&magnitude, 1.0), &magnitude)?)
 }
 
-/// `part / hypot(a, b)` of one of the two, also where the root or a part is infinite; zero at zero.
-fn direction(part: &Array, a: &Array, b: &Array) -> Result<Array> {
+/// `component / hypot(a, b)` where `component` is `a` or `b`. Its limit where the hypotenuse overflows or an input is
+/// infinite, zero at the origin.
+fn direction(component: &Array, a: &Array, b: &Array) -> Result<Array> {
     use BinaryKind::*;
     let size = binary(Maximum, &unary(UnaryKind::Abs, a)?, &unary(UnaryKind::Abs, b)?)?;
     let is_zero = binary(Equal, &size, &zeros_like(&size))?;
     let is_infinite = unary(UnaryKind::IsInf, &size)?;
     let one = constant(&size, 1.0);
     let size = Array::record_one(Select, &[&binary(LogicalOr, &is_zero, &is_infinite)?, &one, &size])?;
-    // Beside an infinite part a finite one does not count, and two infinite ones count alike.
+    // If one component is infinite, a finite one scales to zero; two infinite ones scale to equal magnitudes.
     let scaled = |x: &Array| {
         let sign = unary(UnaryKind::Sign, x)?;
         let among_infinite =
@@ -131,11 +132,11 @@ fn direction(part: &Array, a: &Array, b: &Array) -> Result<Array> {
     };
     let radius = binary(Hypot, &scaled(a)?, &scaled(b)?)?;
     let radius = Array::record_one(Select, &[&is_zero, &one, &radius])?;
-    div(&scaled(part)?, &radius)
+    div(&scaled(component)?, &radius)
 }
 
-/// `a - b`, zero between equal infinities. Equal numbers are subtracted: their distance changes with them.
-fn distance(a: &Array, b: &Array) -> Result<Array> {
+/// `a - b`, zero for equal infinities. Equal finite values are subtracted too, so that the derivative is right there.
+fn difference(a: &Array, b: &Array) -> Result<Array> {
     let is_same = binary(BinaryKind::Equal, a, b)?;
     let is_same = binary(BinaryKind::LogicalAnd, &is_same, &unary(UnaryKind::IsInf, a)?)?;
     Array::record_one(Select, &[&is_same, &zeros_like(a), &sub(a, b)?])

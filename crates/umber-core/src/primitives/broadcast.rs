@@ -1,4 +1,4 @@
-//! Broadcast: the same elements seen under a larger shape. Never copies.
+//! Broadcast: a view of an array with a larger shape. Never copies.
 
 use smallvec::smallvec;
 use umber_types::{Layout, Result, Shape};
@@ -11,10 +11,10 @@ use crate::primitive::{
 };
 use crate::validation::Site;
 
-/// View of the input under a shape that it broadcasts to.
+/// The input broadcast to a shape.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Broadcast {
-    /// The shape to reach.
+    /// The shape of the result.
     pub shape: Shape,
 }
 

@@ -1,4 +1,4 @@
-//! Cast: the elements converted to another dtype.
+//! Cast: conversion of the elements to another dtype.
 
 use smallvec::smallvec;
 use umber_types::{DType, Result};
@@ -17,7 +17,7 @@ use crate::validation::Site;
 pub struct Cast(pub DType);
 
 impl Cast {
-    /// A number becomes a truth value: flat wherever it has a slope. Rounding to integers counts as the identity.
+    /// Is it a conversion to bool? Its derivative is zero. Rounding to integers counts as the identity.
     fn tests_for_zero(self, from: DType) -> bool {
         self.0 == DType::Bool && from != DType::Bool
     }

@@ -1,7 +1,7 @@
-//! Checkpoint: what a function computed, together with the function, to be computed again when gradients need it.
+//! Checkpoint: the outputs of a function together with the function, which the gradient recomputes (rematerialisation).
 //!
-//! Inputs are the program's arguments, then the outputs as they were computed; the node answers with the latter. Its
-//! vjp, in `transforms`, records the program anew, so that nothing inside the function is kept for the gradient.
+//! Inputs are the program's arguments and then its outputs, already computed; the node returns the latter. Its vjp, in
+//! `transforms`, records the program again, so that no intermediate value of the function is saved for the gradient.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::graph::{Array, ArraySpec, Program, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 use crate::validation::{self, Site};
 
-/// Outputs of a function that can be computed again.
+/// Outputs of a function that gradients recompute.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Checkpoint {
     /// The function.
     pub program: Arc<Program>,
 }
 
-// Functions within functions hold each other once for every level: to look into all of them doubles with each.
+// Shallow on purpose: nested checkpoints contain each other twice, so that a full hash takes time exponential in the depth.
 impl Hash for Checkpoint {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.program.arguments.hash(state);
@@ -32,7 +32,7 @@ impl Hash for Checkpoint {
 impl Checkpoint {
     /// The inputs that are arguments of the program, and those that are its outputs.
     ///
-    /// A node about to run may have let go of the former.
+    /// A node that is about to run may have released the arguments.
     pub fn split<'a, T>(&self, inputs: &'a [T]) -> (&'a [T], &'a [T]) {
         inputs.split_at(inputs.len() - self.program.outputs.len())
     }
@@ -54,8 +54,8 @@ impl Primitive for Checkpoint {
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        let given: Vec<ArraySpec> = self.split(&change.new).0.iter().map(|&spec| spec.clone()).collect();
-        let program = (change.refined)(&self.program, &given)?.program;
+        let specs: Vec<ArraySpec> = self.split(&change.new).0.iter().map(|&spec| spec.clone()).collect();
+        let program = (change.refined)(&self.program, &specs)?.program;
         Some(Generalized::of(Checkpoint { program: Arc::new(program) }))
     }
 

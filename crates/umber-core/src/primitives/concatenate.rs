@@ -1,4 +1,4 @@
-//! Concatenate: arrays one after the other along an axis.
+//! Concatenate: arrays joined along an existing axis.
 
 use smallvec::SmallVec;
 use umber_types::{Result, Shape, ensure};
@@ -11,14 +11,14 @@ use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Any number of inputs, at least one, alike but for their lengths along the axis. The result is dense.
+/// One or more inputs of equal dtype whose shapes differ only along the axis. The result is dense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Concatenate {
     /// Along which axis.
     pub axis: usize,
 }
 
-/// `arrays` one after the other along an axis; one array alone as it is.
+/// `arrays` joined along an axis; a single array is returned unchanged.
 pub(crate) fn concatenate(arrays: Inputs, axis: usize) -> Result<Array> {
     if arrays.len() == 1 {
         return Ok(arrays[0].clone());
@@ -58,8 +58,8 @@ impl Primitive for Concatenate {
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes_some()?;
         site.axis(self.axis)?;
-        let are_alike = site.inputs.iter().all(|input| input.shape.ndim() == site.ndim(0));
-        site.must(are_alike, "equal numbers of axes")
+        let have_equal_ndim = site.inputs.iter().all(|input| input.shape.ndim() == site.ndim(0));
+        site.must(have_equal_ndim, "equal numbers of axes")
     }
 
     any_lengths!();
@@ -85,16 +85,17 @@ impl Primitive for Concatenate {
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
-            let parts = at.inputs.iter().zip(tangents).map(|(x, t)| tangent_or_zero(t.as_ref(), x)).collect();
-            Ok(vec![record(*self, parts)?])
+            let tangents =
+                at.inputs.iter().zip(tangents).map(|(x, t)| tangent_or_zero(t.as_ref(), x)).collect();
+            Ok(vec![record(*self, tangents)?])
         })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let batch_size = batch_size(inputs);
-            let parts = inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<Inputs>>()?;
-            Ok(vec![Batched::yes(record(Concatenate { axis: self.axis + 1 }, parts)?)])
+            let arrays = inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<Inputs>>()?;
+            Ok(vec![Batched::yes(record(Concatenate { axis: self.axis + 1 }, arrays)?)])
         })
     }
 

@@ -1,4 +1,4 @@
-//! Control: what transforms must not look through, or must look through in their own way.
+//! Control: identity operations that restrict gradients, order the evaluation, or check values when they are evaluated.
 
 use smallvec::smallvec;
 use umber_kernels::View;
@@ -11,28 +11,28 @@ use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// An operation that matters to transforms, not to values.
+/// An operation that returns some of its inputs unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Control {
-    /// The value of the input; no gradient passes.
+    /// The input; no gradient passes through it.
     StopGradient,
-    /// The values of the first inputs, once all others are there too.
+    /// The first inputs, after all inputs are evaluated.
     Depends {
-        /// How many are answered with.
+        /// How many of the inputs are outputs.
         outputs: u32,
     },
-    /// The first input, places of extremes among numbers; evaluation fails where the second, bool, says of any that there
-    /// are none.
+    /// The first input, the indices of extrema of rows that may contain NaN. Evaluation fails if the second input, bool, is true
+    /// anywhere: that row contains only NaN.
     Found(ArgReduceKind),
-    /// The first input, updated where a mask holds; evaluation fails where the second, int64, says that a mask holds in
-    /// another number of places than there are values.
+    /// The first input, the result of an assignment to the elements that a mask selects. Evaluation fails if a count of
+    /// selected elements in the second input, int64, does not fit the number of values.
     Counted {
-        /// How many values there are.
+        /// Number of values.
         values: u64,
-        /// Whether values beyond the number of places are left over.
+        /// Are there allowed to be more values than selected elements?
         surplus: Surplus,
     },
-    /// The input, signed integers that number classes; evaluation fails if one is negative, for it would count from the last class.
+    /// The input, class indices of a signed dtype. Evaluation fails if one is negative: it would count from the last class.
     Classes {
         /// The function that was called, which messages name; files do not keep it.
         #[serde(skip, default = "unnamed")]
@@ -40,7 +40,7 @@ pub enum Control {
     },
 }
 
-/// What becomes of values beyond the number of places that a mask picks.
+/// The treatment of more values than a mask selects elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Surplus {
     /// An error.
@@ -49,7 +49,7 @@ pub enum Surplus {
     Ignored,
 }
 
-/// `inputs`, to be computed after all of `dependencies` and all of one another.
+/// `inputs`, available only after all inputs and all `dependencies` are evaluated.
 pub(crate) fn depends(inputs: &[Array], dependencies: &[Array]) -> Result<Vec<Array>> {
     if inputs.is_empty() {
         return Ok(Vec::new());
@@ -59,7 +59,7 @@ pub(crate) fn depends(inputs: &[Array], dependencies: &[Array]) -> Result<Vec<Ar
 }
 
 impl Control {
-    /// How many of the inputs are answered with.
+    /// How many of the inputs are outputs.
     fn outputs(self) -> usize {
         match self {
             Control::StopGradient | Control::Found(_) | Control::Counted { .. } | Control::Classes { .. } => {
@@ -70,15 +70,15 @@ impl Control {
     }
 }
 
-/// All elements reduced to one, whose bytes these are.
+/// The bytes of the reduction of all elements.
 fn reduced_to_one<const N: usize>(kind: ReduceKind, x: View<'_>) -> Result<[u8; N]> {
     let one: Shape = x.shape().iter().map(|_| 1).collect();
-    let mut found = Storage::allocate(&one, x.dtype())?;
+    let mut reduced = Storage::allocate(&one, x.dtype())?;
     let axes: Vec<usize> = (0..one.ndim()).collect();
-    let view = found.view_mut(x.dtype()).expect("fresh storage is unique");
+    let view = reduced.view_mut(x.dtype()).expect("fresh storage is unique");
     umber_kernels::reduce::reduce(kind, x, &axes, view);
-    let bytes = found.on_host().dense_bytes(x.dtype()).expect("fresh storage is dense");
-    Ok(bytes.try_into().expect("one element of so many bytes"))
+    let bytes = reduced.on_host().dense_bytes(x.dtype()).expect("fresh storage is dense");
+    Ok(bytes.try_into().expect("N is the item size"))
 }
 
 /// Is any element of a mask true?
@@ -86,23 +86,23 @@ fn holds_anywhere(mask: View<'_>) -> Result<bool> {
     Ok(reduced_to_one(ReduceKind::Any, mask)? != [0])
 }
 
-/// Fail if one of some signed integers is negative.
+/// Fail if a class index is negative.
 fn check_classes(op: &str, classes: View<'_>) -> Result<()> {
     if classes.size() == 0 {
         return Ok(());
     }
     let kind = ReduceKind::Min;
-    let least = match classes.dtype().size() {
+    let min = match classes.dtype().size() {
         1 => i64::from(i8::from_ne_bytes(reduced_to_one(kind, classes)?)),
         2 => i64::from(i16::from_ne_bytes(reduced_to_one(kind, classes)?)),
         4 => i64::from(i32::from_ne_bytes(reduced_to_one(kind, classes)?)),
         _ => i64::from_ne_bytes(reduced_to_one(kind, classes)?),
     };
-    ensure!(least >= 0, Index(op), "class index {least} is negative; set ignore_index to exclude targets");
+    ensure!(min >= 0, Index(op), "class index {min} is negative; set ignore_index to exclude targets");
     Ok(())
 }
 
-/// Fail if a mask picks another number of places than there are `values`.
+/// Fail if the number `count` of elements that a mask selects does not fit the number of `values`.
 pub(crate) fn check_count(count: i64, values: u64, surplus: Surplus) -> Result<()> {
     let fits = match surplus {
         Surplus::Refused => count as u64 == values,
@@ -162,7 +162,7 @@ impl Primitive for Control {
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         if let Control::Counted { .. } = self {
-            // A derivative of the assignment fails where the assignment does.
+            // The derivative of the assignment makes the same check.
             return Some(at.pull(|input| match (input, cotangents.first()) {
                 (0, Some(cotangent)) => Array::record_one(*self, &[cotangent, &at.inputs[1]]).map(Some),
                 _ => Ok(None),
@@ -201,7 +201,7 @@ impl Primitive for Control {
             Ok(arrays
                 .into_iter()
                 .zip(inputs)
-                .map(|(array, like)| Batched { array, batched: like.batched })
+                .map(|(array, input)| Batched { array, batched: input.batched })
                 .collect())
         })
     }
@@ -229,7 +229,7 @@ impl Primitive for Control {
             }
             Control::Counted { values, surplus } => {
                 let counts = task.host(1).to_dense(DType::Int64)?;
-                let bytes = counts.on_host().dense_bytes(DType::Int64).expect("dense as made");
+                let bytes = counts.on_host().dense_bytes(DType::Int64).expect("to_dense is dense");
                 for count in bytes.chunks_exact(DType::Int64.size()) {
                     check_count(Scalar::from_bytes(DType::Int64, count).as_i64(), values, surplus)?;
                 }

@@ -1,4 +1,4 @@
-//! Convolution, and its derivative by the weight. With the input of one turned round, each is the derivative of the other.
+//! Convolution, and its derivative with respect to the weight. All their derivatives are convolutions or weight derivatives.
 
 use smallvec::SmallVec;
 use umber_types::{ConvParams, Result, Shape, ensure};
@@ -15,81 +15,82 @@ use crate::validation::Site;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Convolution(pub Box<ConvParams>);
 
-/// Inputs: that of a convolution, and a cotangent of its result; the result is the cotangent of its weight.
+/// Inputs: the input of a convolution and the cotangent of its result; the result is the cotangent of its weight.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ConvolutionWeight {
-    /// The convolution.
-    pub how: Box<ConvParams>,
+    /// The parameters of the convolution.
+    #[serde(rename = "how")]
+    pub params: Box<ConvParams>,
     /// Lengths of the spatial axes of its weight.
     pub taps: Box<[usize]>,
 }
 
 /// The convolution of an input and a weight.
-pub(crate) fn convolve(how: &ConvParams, x: &Array, weight: &Array) -> Result<Array> {
-    Array::record_one(Convolution(Box::new(how.clone())), &[x, weight])
+pub(crate) fn convolve(params: &ConvParams, x: &Array, weight: &Array) -> Result<Array> {
+    Array::record_one(Convolution(Box::new(params.clone())), &[x, weight])
 }
 
-fn weight_cotangent(how: &ConvParams, taps: &[usize], x: &Array, ct: &Array) -> Result<Array> {
-    Array::record_one(ConvolutionWeight { how: Box::new(how.clone()), taps: taps.into() }, &[x, ct])
+fn weight_cotangent(params: &ConvParams, taps: &[usize], x: &Array, ct: &Array) -> Result<Array> {
+    Array::record_one(ConvolutionWeight { params: Box::new(params.clone()), taps: taps.into() }, &[x, ct])
 }
 
-/// The cotangent of the input: the cotangent of the result, with gaps where the kernel took long steps, convolved with the
-/// weight turned round.
-fn input_cotangent(how: &ConvParams, shape: &Shape, weight: &Array, ct: &Array) -> Result<Array> {
+/// The cotangent of the input, a transposed convolution: the cotangent of the result, dilated by the stride, convolved with the
+/// weight reversed along its spatial axes.
+fn input_cotangent(params: &ConvParams, shape: &Shape, weight: &Array, ct: &Array) -> Result<Array> {
     let (ndim, taps) = (weight.ndim(), spatial(weight.shape()));
-    let axes = how.axes.iter().enumerate();
+    let axes = params.axes.iter().enumerate();
     let axes = axes.map(|(i, axis)| axis.transposed(shape[i + 1], taps[i], ct.shape()[i + 1])).collect();
     let mut window = Window::whole(weight.shape());
     for axis in 1..ndim - 1 {
         window.starts[axis] = weight.shape()[axis].saturating_sub(1);
         window.steps[axis] = -1;
     }
-    let flipped = split(&slice(weight, window)?, 0, how.groups)?;
+    let flipped = split(&slice(weight, window)?, 0, params.groups)?;
     let mut order: SmallVec<[usize; 6]> = (0..=ndim).collect();
     order.swap(1, ndim);
-    let exchanged = merge(&transpose(&flipped, &order)?, 0)?;
-    convolve(&ConvParams { axes, groups: how.groups }, ct, &exchanged)
+    let transposed = merge(&transpose(&flipped, &order)?, 0)?;
+    convolve(&ConvParams { axes, groups: params.groups }, ct, &transposed)
 }
 
-/// The lengths between the first and the last.
+/// The spatial axes: all but the first and the last.
 fn spatial(shape: &[usize]) -> &[usize] {
     &shape[1..shape.len() - 1]
 }
 
-/// `x` with an axis cut in two, the first `count` long.
+/// `x` with an axis split in two, the first of length `count`.
 fn split(x: &Array, axis: usize, count: usize) -> Result<Array> {
     let mut shape = x.shape().with(axis, x.shape()[axis] / count);
     shape.insert(axis, count);
     reshape(x, shape)
 }
 
-/// `x` with an axis and the next one joined.
+/// `x` with an axis and the next one merged.
 fn merge(x: &Array, axis: usize) -> Result<Array> {
     let mut shape = x.shape().clone();
     let length = shape.remove(axis);
-    let joined = shape.with(axis, shape[axis] * length);
-    reshape(x, joined)
+    let merged = shape.with(axis, shape[axis] * length);
+    reshape(x, merged)
 }
 
-/// Lanes become parts of a channel axis: before all its groups, or inside each of `groups`.
+/// Merge the batch axis of `vmap` into the channel axis: in front of all channels if `groups` is one, else inside each group.
 fn into_channels(x: &Array, groups: usize) -> Result<Array> {
     let last = x.ndim() - 1;
     if groups == 1 {
         return merge(&move_axis(x, 0, last - 1)?, last - 1);
     }
-    let inside = move_axis(&split(x, last, groups)?, 0, last)?;
-    merge(&merge(&inside, last)?, last - 1)
+    let per_group = move_axis(&split(x, last, groups)?, 0, last)?;
+    merge(&merge(&per_group, last)?, last - 1)
 }
 
-/// The lanes that [`into_channels`] put into an axis, in front again.
+/// The inverse of [`into_channels`] for an axis: splits off the batch axis and moves it to the front.
 fn out_of_channels(x: &Array, axis: usize, groups: usize, batch_size: usize) -> Result<Array> {
-    let apart = split(&split(x, axis, groups)?, axis + 1, batch_size)?;
+    let per_group = split(&split(x, axis, groups)?, axis + 1, batch_size)?;
     let shape: Shape = x.shape().with(axis, x.shape()[axis] / batch_size);
     let shape = std::iter::once(batch_size).chain(shape.iter().copied()).collect::<Shape>();
-    reshape(&move_axis(&apart, axis + 1, 0)?, shape)
+    reshape(&move_axis(&per_group, axis + 1, 0)?, shape)
 }
 
-/// The result of `vmap` over no lanes at all: it has a shape, which no other rule can find by sharing out elements.
+/// The result of `vmap` with batch size zero, an empty array; the other rules would divide by the batch size.
 fn without_batch(op: &impl Primitive, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let specs: SmallVec<[ArraySpec; 2]> =
         inputs.iter().map(|input| ArraySpec::new(input.shape(), input.array.dtype())).collect();
@@ -98,7 +99,7 @@ fn without_batch(op: &impl Primitive, inputs: &[Batched]) -> Result<Vec<Batched>
     Ok(vec![Batched::yes(Array::full(shape, 0.0, spec.dtype))])
 }
 
-/// The sum of what each tangent contributes to a product.
+/// The jvp of a bilinear operation: the sum of the products with either tangent.
 fn product_jvp(
     at: &Point<'_>,
     tangents: &Tangents,
@@ -113,24 +114,24 @@ fn product_jvp(
     }])
 }
 
-/// The inputs and parameters of a convolution, as files have them.
-fn validate(how: &ConvParams, site: &Site<'_>) -> Result<()> {
+/// Check the inputs and parameters of a convolution loaded from a file.
+fn validate(params: &ConvParams, site: &Site<'_>) -> Result<()> {
     site.takes(2)?;
-    let small = |length: usize| (1..1 << 31).contains(&length);
-    let sound = how.axes.iter().all(|axis| {
-        [axis.stride, axis.kernel_dilation, axis.input_dilation].into_iter().all(small)
+    let is_small = |length: usize| (1..1 << 31).contains(&length);
+    let are_valid = params.axes.iter().all(|axis| {
+        [axis.stride, axis.kernel_dilation, axis.input_dilation].into_iter().all(is_small)
             && [axis.low, axis.high].into_iter().all(|pad| pad.unsigned_abs() < 1 << 31)
     });
-    site.must(sound && small(how.groups), "positive strides and groups")?;
-    let ndim = how.axes.len() + 2;
+    site.must(are_valid && is_small(params.groups), "positive strides and groups")?;
+    let ndim = params.axes.len() + 2;
     site.must(site.ndim(0) == ndim && site.ndim(1) == ndim, &format!("{ndim} axes each"))?;
-    let divides = site.last(0, 1).is_multiple_of(how.groups);
-    let are_alike = site.inputs[0].dtype == site.inputs[1].dtype;
-    site.must(divides && are_alike, "channels for every group, equal dtypes")
+    let divides = site.last(0, 1).is_multiple_of(params.groups);
+    let have_equal_dtypes = site.inputs[0].dtype == site.inputs[1].dtype;
+    site.must(divides && have_equal_dtypes, "channels for every group, equal dtypes")
 }
 
-/// Channels that are kept apart are computed side by side, so they should lie so.
-fn lay_out(task: &mut CpuTask<'_>, input: usize, groups: usize) -> Result<()> {
+/// Make the channels of an input contiguous: the kernels for grouped convolutions use channels as SIMD lanes.
+fn make_channels_contiguous(task: &mut CpuTask<'_>, input: usize, groups: usize) -> Result<()> {
     if groups > 1 && task.inputs[input].layout.strides.last() != Some(&1) {
         task.inputs[input] = task.host(input).to_dense(task.dtypes[input])?;
     }
@@ -168,7 +169,7 @@ impl Primitive for Convolution {
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        // The function that was called refuses an input that the kernel does not fit in.
+        // The public functions reject an input that is shorter than the kernel.
         let fits = |specs: &[&ArraySpec]| {
             let lengths = |i: usize| (specs[0].shape[i + 1], specs[1].shape[i + 1]);
             self.0.axes.iter().enumerate().all(|(i, axis)| {
@@ -203,17 +204,17 @@ impl Primitive for Convolution {
                 return without_batch(self, inputs);
             }
             let out = if !weight.batched {
-                // More rows of the batch.
+                // The axis of `vmap` becomes part of the batch axis.
                 split(&convolve(&self.0, &merge(&x.array, 0)?, &weight.array)?, 0, batch_size)?
             } else if !x.batched {
-                // More output channels in each group.
-                let parts = move_axis(&split(&weight.array, 1, groups)?, 0, 1)?;
-                let wide = convolve(&self.0, &x.array, &merge(&merge(&parts, 0)?, 0)?)?;
+                // The axis of `vmap` becomes part of the output channels of each group.
+                let per_group = move_axis(&split(&weight.array, 1, groups)?, 0, 1)?;
+                let wide = convolve(&self.0, &x.array, &merge(&merge(&per_group, 0)?, 0)?)?;
                 out_of_channels(&wide, wide.ndim() - 1, groups, batch_size)?
             } else {
-                // More groups.
-                let how = ConvParams { groups: groups * batch_size, ..(*self.0).clone() };
-                let wide = convolve(&how, &into_channels(&x.array, 1)?, &merge(&weight.array, 0)?)?;
+                // Each batch element becomes `groups` groups of its own.
+                let params = ConvParams { groups: groups * batch_size, ..(*self.0).clone() };
+                let wide = convolve(&params, &into_channels(&x.array, 1)?, &merge(&weight.array, 0)?)?;
                 out_of_channels(&wide, wide.ndim() - 1, 1, batch_size)?
             };
             Ok(vec![Batched::yes(out)])
@@ -221,7 +222,7 @@ impl Primitive for Convolution {
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        lay_out(task, 0, self.0.groups)?;
+        make_channels_contiguous(task, 0, self.0.groups)?;
         task.run_one(|inputs, output| {
             umber_kernels::conv::convolve(&self.0, inputs[0], inputs[1], output);
             Ok(())
@@ -240,70 +241,78 @@ impl Primitive for ConvolutionWeight {
         let fits =
             |(i, axis): (usize, &umber_types::ConvAxis)| ct[i + 1] == axis.outputs(x[i + 1], self.taps[i]);
         ensure!(
-            ct.ndim() == x.ndim() && x[0] == ct[0] && self.how.axes.iter().enumerate().all(fits),
+            ct.ndim() == x.ndim() && x[0] == ct[0] && self.params.axes.iter().enumerate().all(fits),
             Value("convolution_weight"),
             "shapes {x} and {ct} do not match"
         );
-        let channels = x[last] / self.how.groups;
+        let channels = x[last] / self.params.groups;
         let shape = std::iter::once(ct[last]).chain(self.taps.iter().copied()).chain([channels]).collect();
         Ok(ArraySpec { shape, dtype: inputs[0].dtype }.into())
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        site.must(self.taps.len() == self.how.axes.len(), "one kernel length per axis")?;
-        validate(&self.how, site)
+        site.must(self.taps.len() == self.params.axes.len(), "one kernel length per axis")?;
+        validate(&self.params, site)
     }
 
     any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
-            let (x, by, ct) = (&at.inputs[0], &at.inputs[1], &cotangents[0]);
+            let (x, out_ct, ct) = (&at.inputs[0], &at.inputs[1], &cotangents[0]);
             at.pull(|i| {
                 Ok(Some(match i {
-                    0 => input_cotangent(&self.how, x.shape(), ct, &conj(by)?)?,
-                    _ => convolve(&self.how, &conj(x)?, ct)?,
+                    0 => input_cotangent(&self.params, x.shape(), ct, &conj(out_ct)?)?,
+                    _ => convolve(&self.params, &conj(x)?, ct)?,
                 }))
             })
         })
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
-        rule(|| product_jvp(at, tangents, |x, by| weight_cotangent(&self.how, &self.taps, x, by)))
+        rule(|| product_jvp(at, tangents, |x, out_ct| weight_cotangent(&self.params, &self.taps, x, out_ct)))
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let (x, by) = (&inputs[0], &inputs[1]);
-            let (batch_size, groups) = (batch_size(inputs), self.how.groups);
+            let (x, out_ct) = (&inputs[0], &inputs[1]);
+            let (batch_size, groups) = (batch_size(inputs), self.params.groups);
             if batch_size == 0 {
                 return without_batch(self, inputs);
             }
-            let out = if !by.batched {
-                // More input channels in each group.
-                let wide =
-                    weight_cotangent(&self.how, &self.taps, &into_channels(&x.array, groups)?, &by.array)?;
+            let out = if !out_ct.batched {
+                // The axis of `vmap` becomes part of the input channels of each group.
+                let wide = weight_cotangent(
+                    &self.params,
+                    &self.taps,
+                    &into_channels(&x.array, groups)?,
+                    &out_ct.array,
+                )?;
                 out_of_channels(&wide, wide.ndim() - 1, 1, batch_size)?
             } else if !x.batched {
-                // More output channels in each group.
-                let wide =
-                    weight_cotangent(&self.how, &self.taps, &x.array, &into_channels(&by.array, groups)?)?;
+                // The axis of `vmap` becomes part of the output channels of each group.
+                let wide = weight_cotangent(
+                    &self.params,
+                    &self.taps,
+                    &x.array,
+                    &into_channels(&out_ct.array, groups)?,
+                )?;
                 out_of_channels(&wide, 0, groups, batch_size)?
             } else {
-                // More groups.
-                let how = ConvParams { groups: groups * batch_size, ..(*self.how).clone() };
-                let (x, by) = (into_channels(&x.array, 1)?, into_channels(&by.array, 1)?);
-                split(&weight_cotangent(&how, &self.taps, &x, &by)?, 0, batch_size)?
+                // Each batch element becomes `groups` groups of its own.
+                let params = ConvParams { groups: groups * batch_size, ..(*self.params).clone() };
+                let (x, out_ct) = (into_channels(&x.array, 1)?, into_channels(&out_ct.array, 1)?);
+                split(&weight_cotangent(&params, &self.taps, &x, &out_ct)?, 0, batch_size)?
             };
             Ok(vec![Batched::yes(out)])
         })
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
-        lay_out(task, 0, self.how.groups)?;
-        lay_out(task, 1, self.how.groups)?;
+        make_channels_contiguous(task, 0, self.params.groups)?;
+        make_channels_contiguous(task, 1, self.params.groups)?;
         task.run_one(|inputs, output| {
-            umber_kernels::conv::weight_gradient(&self.how, inputs[0], inputs[1], output);
+            umber_kernels::conv::weight_gradient(&self.params, inputs[0], inputs[1], output);
             Ok(())
         })
     }

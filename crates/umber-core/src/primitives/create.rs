@@ -1,4 +1,4 @@
-//! Create: arrays that come from parameters alone.
+//! Create: arrays computed from parameters, without inputs.
 
 use smallvec::SmallVec;
 use umber_types::{DType, Result, Scalar, Shape};
@@ -8,7 +8,8 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule};
 use crate::validation::Site;
 
-/// One value everywhere. A constant inside fused kernels; the node is built with its spec.
+/// An array filled with one value. It becomes a constant in fused kernels. `infer` does not know its shape: the node is built
+/// with its spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Full {
     /// The value, already of the array's dtype.
@@ -19,12 +20,12 @@ pub struct Full {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Arange(pub Box<ArangeParameters>);
 
-/// What numbers [`Arange`] makes.
+/// The parameters of [`Arange`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ArangeParameters {
     /// First element.
     pub start: Scalar,
-    /// Distance between elements.
+    /// Difference between adjacent elements.
     pub step: Scalar,
     /// Number of elements.
     pub length: u64,
@@ -36,14 +37,14 @@ pub struct ArangeParameters {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Eye(pub Box<EyeParameters>);
 
-/// What kind of matrix [`Eye`] makes.
+/// The parameters of [`Eye`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct EyeParameters {
     /// Number of rows.
     pub rows: usize,
     /// Number of columns.
     pub columns: usize,
-    /// Which diagonal: above the main one if positive.
+    /// Offset of the diagonal: above the main diagonal if positive.
     pub diagonal: i64,
     /// Ones below the diagonal too?
     pub fill_below: bool,
@@ -51,7 +52,7 @@ pub struct EyeParameters {
     pub dtype: DType,
 }
 
-/// Rules of an operation without inputs: transforms never ask for any.
+/// Rules of an operation without inputs: transforms never call them.
 macro_rules! no_inputs {
     () => {
         fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

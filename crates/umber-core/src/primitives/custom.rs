@@ -1,8 +1,9 @@
-//! Custom: what a user's function computed, with the user's own rules for its derivatives and its batches.
+//! Custom: the outputs of a user's function with user-defined rules for its derivatives and batches.
 //!
-//! Inputs are the function's arguments, then its outputs as it computed them; the node answers with the latter. What
-//! has no rule of the user's so passes through the node into how the function was computed. A vjp rule sees outputs of a
-//! node through which no derivative passes in that way: what it computes from them is differentiated by the rules again.
+//! Inputs are the function's arguments and then its outputs, as its operations computed them; the node returns the latter. A
+//! transformation without a user-defined rule passes through the node into those operations. The outputs that a vjp rule
+//! receives belong to a second node that does not pass derivatives on: values that the rule computes from them are
+//! differentiated by the rules again.
 
 use std::fmt;
 use std::hash::{Hash, Hasher};
@@ -16,7 +17,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// Which rules there are.
+/// The rules that are defined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RuleSet {
     /// A rule that pulls cotangents back.
@@ -32,18 +33,18 @@ pub trait Rules: Send + Sync {
     /// The rules that are defined.
     fn rule_set(&self) -> RuleSet;
 
-    /// One cotangent an argument, from one an output; `None` is zero.
+    /// One cotangent per argument, from one per output; `None` is zero.
     fn vjp(&self, arguments: &[Array], cotangents: &[Array], outputs: &[Array])
     -> Result<Vec<Option<Array>>>;
 
-    /// One tangent an output, from one an argument; `None` is zero.
+    /// One tangent per output, from one per argument; `None` is zero.
     fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>>;
 
     /// The outputs for a batch of arguments; batch axes are in front.
     fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>>;
 }
 
-/// How a tangent passes for which there is no jvp rule.
+/// The forward mode of a function without a jvp rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Forward {
     /// Through the operations that computed the outputs.
@@ -66,31 +67,31 @@ impl Custom {
         Custom { rules, outputs: outputs as u32, forward: Forward::AsComputed }
     }
 
-    /// The node that the same function has with other rules.
+    /// The same node with other rules.
     pub(crate) fn with_rules(&self, rules: Arc<dyn Rules>) -> Custom {
         Custom { rules, ..self.clone() }
     }
 
-    /// Does a tangent pass by rules alone, and not through the operations that computed the outputs?
+    /// Do tangents pass by the jvp rule or the transposed vjp rule, and not through the operations that computed the outputs?
     pub(crate) fn pushes_by_rule(&self) -> bool {
         self.rules.rule_set().jvp || self.forward == Forward::ByTranspose
     }
 
-    /// Is the rule for batches asked? What the vjp rule sees was batched together with the outputs.
+    /// Does `vmap` call the rule? Not for the node that a vjp rule receives: its inputs are batched already.
     pub(crate) fn batches_by_rule(&self) -> bool {
         self.rules.rule_set().vmap && self.forward == Forward::AsComputed
     }
 
-    /// The outputs as the vjp rule sees them: a derivative of what it computes from them comes from the rules.
-    fn ruled(&self, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
+    /// The outputs as the vjp rule receives them: their derivatives come from the rules.
+    fn outputs_for_rule(&self, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
         if self.pushes_by_rule() || !arguments.iter().any(Array::is_traced) {
             return Ok(outputs.to_vec());
         }
-        let ruled = Custom { forward: Forward::ByTranspose, ..self.clone() };
-        Ok(Array::record(ruled, arguments.iter().chain(outputs).cloned().collect())?.into_vec())
+        let node = Custom { forward: Forward::ByTranspose, ..self.clone() };
+        Ok(Array::record(node, arguments.iter().chain(outputs).cloned().collect())?.into_vec())
     }
 
-    /// What the function says of itself.
+    /// The rules of the function.
     pub fn rules(&self) -> &Arc<dyn Rules> {
         &self.rules
     }
@@ -125,27 +126,27 @@ impl fmt::Debug for Custom {
     }
 }
 
-/// Check what a rule answered, and bring it to the dtype that derivatives of `like` have.
-fn checked(rule: &str, what: &str, answered: Vec<Option<Array>>, like: &[Array]) -> Result<Cotangents> {
+/// Check the number and shapes of the values that a rule returned, and cast them to the dtypes of derivatives of `primals`.
+fn checked(rule: &str, what: &str, returned: Vec<Option<Array>>, primals: &[Array]) -> Result<Cotangents> {
     ensure!(
-        answered.len() == like.len(),
+        returned.len() == primals.len(),
         Value("custom_function"),
         "the {rule} rule returned {} values, expected one for each of {} {what}s",
-        answered.len(),
-        like.len()
+        returned.len(),
+        primals.len()
     );
-    let check = |(i, (given, like)): (usize, (Option<Array>, &Array))| {
-        let Some(given) = given else { return Ok(None) };
+    let check = |(i, (derivative, primal)): (usize, (Option<Array>, &Array))| {
+        let Some(derivative) = derivative else { return Ok(None) };
         ensure!(
-            given.shape() == like.shape(),
+            derivative.shape() == primal.shape(),
             Value("custom_function"),
             "the {rule} rule returned shape {} for {what} {i}, expected {}",
-            given.shape(),
-            like.shape()
+            derivative.shape(),
+            primal.shape()
         );
-        cast(&given, like.dtype().inexact()).map(Some)
+        cast(&derivative, primal.dtype().inexact()).map(Some)
     };
-    answered.into_iter().zip(like).enumerate().map(check).collect()
+    returned.into_iter().zip(primals).enumerate().map(check).collect()
 }
 
 impl Primitive for Custom {
@@ -162,7 +163,7 @@ impl Primitive for Custom {
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        // Rules are code, which may have read lengths.
+        // User-defined rules may depend on the lengths.
         if change.is_none() { Some(Generalized::of(self.clone())) } else { None }
     }
 
@@ -172,7 +173,7 @@ impl Primitive for Custom {
         }
         rule(|| {
             let (arguments, _) = self.split(at.inputs);
-            let outputs = self.ruled(arguments, at.outputs)?;
+            let outputs = self.outputs_for_rule(arguments, at.outputs)?;
             let pulled = self.rules.vjp(arguments, cotangents, &outputs)?;
             let mut pulled = checked("vjp", "argument", pulled, arguments)?;
             pulled.resize(at.inputs.len(), None);
@@ -187,7 +188,7 @@ impl Primitive for Custom {
         rule(|| {
             let (arguments, outputs) = self.split(at.inputs);
             let (tangents, _) = self.split(tangents);
-            // Only what the function captured moves: for a function with rules that is constant.
+            // Only captured arrays have tangents; a function with rules treats them as constants.
             if tangents.iter().all(Option::is_none) {
                 return Ok(outputs.iter().map(zeros_like).collect());
             }

@@ -1,4 +1,4 @@
-//! Fft: discrete Fourier transforms of the lines along an axis.
+//! Fft: one-dimensional discrete Fourier transforms along an axis.
 
 use smallvec::smallvec;
 use umber_numerics::fft::{Scaling, Transform};
@@ -10,28 +10,28 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// The transform of lines of `length` numbers, of float32 and complex64 or of float64 and complex128.
+/// A transform of length `length` along an axis, of float32 and complex64 or of float64 and complex128 arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Fft {
     /// Which transform.
     pub transform: Transform,
-    /// What the results are multiplied by.
+    /// The factor that the results are multiplied by.
     pub scaling: Scaling,
     /// Along which axis.
     pub axis: usize,
-    /// Numbers in a line.
+    /// Length of the transform: for real transforms, the length of the real side.
     pub length: usize,
 }
 
-/// The length that a transform of lines of `given` elements has if none is asked for.
-pub(crate) fn natural_length(transform: Transform, given: usize) -> i64 {
+/// The default length of a transform of `input_length` elements.
+pub(crate) fn natural_length(transform: Transform, input_length: usize) -> i64 {
     match transform {
-        Transform::Forward | Transform::Inverse | Transform::RealForward => given as i64,
-        Transform::RealInverse => 2 * (given as i64 - 1),
+        Transform::Forward | Transform::Inverse | Transform::RealForward => input_length as i64,
+        Transform::RealInverse => 2 * (input_length as i64 - 1),
     }
 }
 
-/// `count` factors by their places, float64.
+/// `factor(0), …, factor(count - 1)` as a float64 array.
 pub(crate) fn factors(count: usize, factor: impl Fn(usize) -> f64) -> Result<Array> {
     let mut factors: Vec<f64> = Vec::new();
     factors
@@ -47,10 +47,10 @@ impl Fft {
         Array::record_one(self, &[x])
     }
 
-    /// The same transform of lines of which the source holds `given` elements, if it is one of whole lines.
-    pub(crate) fn of_lines(self, before: usize, given: usize) -> Option<Fft> {
-        let natural = |given| usize::try_from(natural_length(self.transform, given)).ok();
-        let length = natural(given).filter(|_| natural(before) == Some(self.length))?;
+    /// The same transform for an input of length `new`, if it has the default length for `old`.
+    pub(crate) fn of_lines(self, old: usize, new: usize) -> Option<Fft> {
+        let natural = |input_length| usize::try_from(natural_length(self.transform, input_length)).ok();
+        let length = natural(new).filter(|_| natural(old) == Some(self.length))?;
         Some(Fft { length, ..self })
     }
 
@@ -58,12 +58,12 @@ impl Fft {
         Fft { transform, ..self }
     }
 
-    /// `x`, the half of Hermitian lines, with elements that stand for two of the whole lines multiplied by `factor`.
+    /// `x`, half of a Hermitian spectrum, with the elements that represent a conjugate pair multiplied by `factor`.
     fn weigh_pairs(self, x: &Array, factor: f64) -> Result<Array> {
         let half = self.length / 2 + 1;
-        // The first element is its own mirror image, and the last of a line of even length.
-        let alone = |k: usize| k == 0 || 2 * k == self.length;
-        let weights = factors(half, |k| if alone(k) { 1.0 } else { factor })?;
+        // The zero frequency has no conjugate partner, nor has the Nyquist frequency of an even length.
+        let is_unpaired = |k: usize| k == 0 || 2 * k == self.length;
+        let weights = factors(half, |k| if is_unpaired(k) { 1.0 } else { factor })?;
         let ones: Shape = std::iter::repeat_n(1, x.ndim()).collect();
         let shape = ones.with(self.axis, half);
         let weights = cast(&reshape(&weights, shape)?, x.dtype())?;
@@ -114,8 +114,8 @@ impl Primitive for Fft {
     }
 
     fn vjp(&self, _at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        // A transform's matrix is symmetric: the conjugate transposed turns the other way. Half a line stands for the
-        // whole one, so that elements which stand for two count half or twice.
+        // The DFT matrix is symmetric, so its adjoint is the DFT of opposite sign. Half spectra represent conjugate pairs by
+        // one element, which is therefore weighted by 1/2 or 2.
         rule(|| {
             let ct = &cotangents[0];
             Ok(smallvec![Some(match self.transform {

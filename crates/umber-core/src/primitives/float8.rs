@@ -1,7 +1,7 @@
-//! Float8: conversions from and to floats of eight bits, and how other operations take these.
+//! Float8: conversions from and to float8 dtypes, and the promotion of float8 inputs of other operations.
 //!
-//! Floats of eight bits are kept, moved and converted. An operation that computes takes them as the float32 they
-//! equal, and answers as it does of float32.
+//! Float8 dtypes are for storage: they are stored, copied and converted. An operation that computes converts float8 inputs to
+//! float32, so that its results are those for float32 inputs.
 
 use smallvec::smallvec;
 use umber_kernels::float8;
@@ -17,19 +17,20 @@ use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// Conversion to a dtype: from float32 or float64 to eight bits, or from eight bits to float32.
+/// Conversion to a dtype: from float32 or float64 to float8, or from float8 to float32.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Float8Cast(pub DType);
 
-/// `x` converted from or to eight bits.
+/// `x` converted from or to float8.
 pub(crate) fn cast_float8(x: &Array, dtype: DType) -> Result<Array> {
     if float8::converts(x.dtype(), dtype) {
         return Array::record_one(Float8Cast(dtype), &[x]);
     }
-    // Every number of eight bits is a float32; integers and the parts of complex numbers have a float64 of their own.
+    // float32 represents every float8 value and every integer or float of 16 bits; wider dtypes go through float64, so that
+    // the value is rounded once.
     let is_wide = !x.dtype().is_float8() && x.dtype().size() > 2;
-    let between = if is_wide { DType::Float64 } else { DType::Float32 };
-    cast(&cast(x, between)?, dtype)
+    let intermediate = if is_wide { DType::Float64 } else { DType::Float32 };
+    cast(&cast(x, intermediate)?, dtype)
 }
 
 impl Primitive for Float8Cast {
@@ -54,7 +55,7 @@ impl Primitive for Float8Cast {
 
     any_lengths!();
 
-    // Rounding counts as the identity, as it does to integers.
+    // For derivatives, rounding counts as the identity, as in a cast to integers.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok(smallvec![Some(cast(&cotangents[0], at.inputs[0].dtype().inexact())?)]))
     }
@@ -79,28 +80,28 @@ impl Primitive for Float8Cast {
     }
 }
 
-/// What an operation makes of inputs with floats of eight bits among them; `None` if it takes them as they are.
+/// The outputs of an operation with float8 inputs; `None` if no input is float8, or if the operation accepts float8.
 #[inline]
 pub(crate) fn record(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
-    if inputs.iter().any(|input| input.dtype().is_float8()) { widened(op, inputs) } else { Ok(None) }
+    if inputs.iter().any(|input| input.dtype().is_float8()) { record_promoted(op, inputs) } else { Ok(None) }
 }
 
 #[cold]
-fn widened(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
+fn record_promoted(op: &Op, inputs: &[Array]) -> Result<Option<Vec<Array>>> {
     if op.takes_float8() {
         return Ok(None);
     }
     if let Op::Select(_) = op {
         let bits = |x: &Array| Array::record_one(View(DType::UInt8), &[x]);
-        let chosen = Array::record_one(Select, &[&inputs[0], &bits(&inputs[1])?, &bits(&inputs[2])?])?;
-        return Ok(Some(vec![Array::record_one(View(inputs[1].dtype()), &[&chosen])?]));
+        let selected = Array::record_one(Select, &[&inputs[0], &bits(&inputs[1])?, &bits(&inputs[2])?])?;
+        return Ok(Some(vec![Array::record_one(View(inputs[1].dtype()), &[&selected])?]));
     }
-    let wide = |x: &Array| if x.dtype().is_float8() { cast(x, DType::Float32) } else { Ok(x.clone()) };
-    let wide: Inputs = inputs.iter().map(wide).collect::<Result<_>>()?;
-    Array::record(op.clone(), wide).map(|made| Some(made.into_vec()))
+    let promote = |x: &Array| if x.dtype().is_float8() { cast(x, DType::Float32) } else { Ok(x.clone()) };
+    let promoted: Inputs = inputs.iter().map(promote).collect::<Result<_>>()?;
+    Array::record(op.clone(), promoted).map(|outputs| Some(outputs.into_vec()))
 }
 
-/// Refuse to compute what would have eight bits.
+/// Fail if an operation that computes has a float8 output.
 pub(crate) fn check_outputs(op: &Op, specs: &[ArraySpec]) -> Result<()> {
     let Some(spec) = specs.iter().find(|spec| spec.dtype.is_float8()) else { return Ok(()) };
     ensure!(

@@ -1,4 +1,4 @@
-//! Fused: a region of elementwise nodes, perhaps with a reduction or a product, as one node.
+//! Fused: a fused region of elementwise nodes, optionally with a reduction or a product, as one node.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::primitives::matmul::MatMul;
 use crate::primitives::region::{Region, RegionKind};
 use crate::validation::Site;
 
-/// A compiled region. Transforms see through it by `expand`.
+/// A compiled region. Transforms replace it by its `expand`.
 #[derive(Clone, Debug)]
 pub struct Fused(pub Arc<Region>);
 
@@ -31,7 +31,7 @@ impl Hash for Fused {
 }
 
 impl Fused {
-    /// All that it consists of.
+    /// The fields that equality and hashing compare.
     fn parts(&self) -> (&Tape, &Shape, &RegionKind) {
         (&self.0.tape, &self.0.shape, &self.0.kind)
     }

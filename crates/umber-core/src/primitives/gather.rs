@@ -1,4 +1,4 @@
-//! Gather: elements picked by index arrays, and what the rules of gathers and scatters share.
+//! Gather: elements selected by index arrays, and helpers that the rules of gathers and scatters share.
 
 use smallvec::SmallVec;
 use umber_kernels::View;
@@ -12,7 +12,7 @@ use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Inputs: the source, and an index array an indexed axis, all of one shape. The result has that shape followed by
+/// Inputs: the source, and one index array per indexed axis, all of one shape. The result has that shape followed by
 /// the lengths of the axes that are not indexed: `out[i, r] = source[indices[i], r]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Gather {
@@ -23,7 +23,7 @@ pub struct Gather {
     pub op: &'static str,
 }
 
-/// Inputs: the source, and indices along one axis; alike but for their lengths along it.
+/// Inputs: the source, and indices along one axis; their shapes differ only along that axis.
 /// `out[a, i, b] = source[a, indices[a, i, b], b]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct GatherAxis {
@@ -34,12 +34,12 @@ pub struct GatherAxis {
     pub op: &'static str,
 }
 
-/// What messages name where the function that was called is not known.
+/// The function named in error messages of a program loaded from a file, which does not store the name.
 pub(super) fn unnamed() -> &'static str {
     "index"
 }
 
-/// Where a gather reads and a scatter writes.
+/// The indices at which a gather reads and a scatter writes.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
     pub(crate) form: Form,
@@ -47,17 +47,17 @@ pub(crate) struct Places {
     pub(crate) op: &'static str,
 }
 
-/// How places are given.
+/// The form of the indices.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
-    /// Index arrays of one shape, one an axis.
+    /// One index array per axis, all of one shape.
     Grid { axes: Box<[usize]>, indices: Inputs },
     /// Indices along one axis.
     Along { axis: usize, indices: Array },
 }
 
 impl Places {
-    /// Index arrays of one shape, one an axis.
+    /// One index array per axis, all of one shape.
     pub(crate) fn grid(op: &'static str, axes: &[usize], indices: Inputs) -> Places {
         Places { form: Form::Grid { axes: axes.into(), indices }, op }
     }
@@ -67,7 +67,7 @@ impl Places {
         Places { form: Form::Along { axis, indices }, op }
     }
 
-    /// The elements of `x` at the places.
+    /// The elements of `x` at the indices.
     pub(crate) fn read(&self, x: &Array) -> Result<Array> {
         match &self.form {
             Form::Grid { axes, indices } => {
@@ -80,7 +80,7 @@ impl Places {
         }
     }
 
-    /// `x` with `updates` written at the places.
+    /// `x` with `updates` written at the indices.
     pub(crate) fn write(&self, kind: ScatterKind, x: &Array, updates: &Array) -> Result<Array> {
         match &self.form {
             Form::Grid { axes, indices } => {
@@ -108,9 +108,9 @@ pub(crate) fn iota(shape: &Shape, axis: usize) -> Result<Array> {
         length: shape[axis] as u64,
         dtype: DType::Int64,
     };
-    let numbers = Array::record_one(Arange(Box::new(arange)), &[])?;
+    let values = Array::record_one(Arange(Box::new(arange)), &[])?;
     let aligned: Shape = (0..shape.ndim()).map(|a| if a == axis { shape[axis] } else { 1 }).collect();
-    broadcast(&reshape(&numbers, aligned)?, shape)
+    broadcast(&reshape(&values, aligned)?, shape)
 }
 
 /// Are these distinct axes of an array with `ndim` dimensions, in ascending order?
@@ -118,7 +118,7 @@ pub(crate) fn are_axes(axes: &[usize], ndim: usize) -> bool {
     axes.windows(2).all(|pair| pair[0] < pair[1]) && axes.last().is_none_or(|&last| last < ndim)
 }
 
-/// Check the index arrays of a gather or scatter and answer the shape of what it reads or writes.
+/// Check the index arrays of a gather or scatter; returns the shape of the gathered elements or of the updates.
 pub(crate) fn grid_shape(
     op: &str,
     axes: &[usize],
@@ -142,8 +142,9 @@ pub(crate) fn grid_shape(
             index.shape
         );
     }
-    let rest = (0..source.shape.ndim()).filter(|axis| !axes.contains(axis)).map(|axis| source.shape[axis]);
-    Ok(shape.iter().copied().chain(rest).collect())
+    let not_indexed =
+        (0..source.shape.ndim()).filter(|axis| !axes.contains(axis)).map(|axis| source.shape[axis]);
+    Ok(shape.iter().copied().chain(not_indexed).collect())
 }
 
 /// Check the indices of a gather or scatter along an axis.
@@ -161,13 +162,13 @@ pub(crate) fn check_along(op: &str, axis: usize, source: &ArraySpec, indices: &A
     Ok(())
 }
 
-/// What one index picks: all of the axes that are not indexed, one element of those that are.
+/// The shape of the slice that one index selects: length one along indexed axes, the full length along the others.
 pub(crate) fn slice_sizes(axes: &[usize], source: &Shape) -> Shape {
     source.iter().enumerate().map(|(axis, &length)| if axes.contains(&axis) { 1 } else { length }).collect()
 }
 
-/// `layout`, which has the axes of the indices and then the axes that are not indexed, with axes of length one
-/// where the indexed axes would be: the form that kernels want.
+/// `layout`, whose axes are those of the indices and then those that are not indexed, with axes of length one inserted
+/// for the indexed axes, as the kernels expect.
 pub(crate) fn with_indexed_axes(layout: &Layout, axes: &[usize], source_ndim: usize) -> Layout {
     let index_ndim = layout.ndim() + axes.len() - source_ndim;
     let mut full = layout.clone();
@@ -178,20 +179,19 @@ pub(crate) fn with_indexed_axes(layout: &Layout, axes: &[usize], source_ndim: us
     full
 }
 
-/// An index error with the name of the operation in front.
+/// An index error prefixed with the name of the operation.
 pub(crate) fn named(op: &str, error: Error) -> Error {
     if error.kind() != ErrorKind::Index {
         return error;
     }
-    // The places of a block are no indices that the caller knows.
+    // The caller gave the start of a window, not the indices that the kernel reports.
     if matches!(op, "slice" | "slice_update") {
         return error!(Index(op), "slice is out of bounds, expected 0 <= start <= length - size");
     }
     error.or_op(op)
 }
 
-/// The inputs of a gather or scatter as places of one lane wider operation, for `vmap`: every index batched, and
-/// the lane itself as the first index.
+/// The indices of a batched gather or scatter, for `vmap`: every index array batched, preceded by the batch index.
 pub(crate) fn batched_places(
     op: &'static str,
     axes: &[usize],
@@ -199,12 +199,12 @@ pub(crate) fn batched_places(
     batch_size: usize,
 ) -> Result<Places> {
     let batched = indices.iter().map(|index| batch(index, batch_size)).collect::<Result<Inputs>>()?;
-    let lane = iota(batched[0].shape(), 0)?;
+    let batch_index = iota(batched[0].shape(), 0)?;
     let axes: SmallVec<[usize; 4]> = std::iter::once(0).chain(axes.iter().map(|axis| axis + 1)).collect();
-    Ok(Places::grid(op, &axes, std::iter::once(lane).chain(batched).collect()))
+    Ok(Places::grid(op, &axes, std::iter::once(batch_index).chain(batched).collect()))
 }
 
-/// The same places for every lane, for `vmap`.
+/// The same indices for every batch element, for `vmap`.
 pub(crate) fn shared_places(op: &'static str, axes: &[usize], indices: &[Batched]) -> Places {
     let axes: SmallVec<[usize; 4]> = axes.iter().map(|axis| axis + 1).collect();
     Places::grid(op, &axes, indices.iter().map(|index| index.array.clone()).collect())
@@ -229,22 +229,23 @@ impl Gather {
         Places::grid(self.op, &self.axes, inputs[1..].iter().cloned().collect())
     }
 
-    /// How a result of this shape lies in memory: as the source does, with what is picked in place of the axes that are indexed,
-    /// since that is where it goes next where those are neighbours.
+    /// The memory layout of a result of this shape. If the indexed axes are adjacent, the axes of the indices take their
+    /// position in memory order, because the caller usually moves them there next; that transpose is then dense.
     fn layout(&self, shape: &Shape, source: &Shape) -> Layout {
-        /// Fewer rows of what is picked are not worth it.
-        const LEAST: usize = 16;
+        /// With fewer rows before the indexed axes the row-major layout is faster.
+        const MIN_ROWS: usize = 16;
         let dense = |shape| Layout::contiguous(shape);
         let [first, ..] = *self.axes else { return dense(shape.clone()) };
         let rows: usize = source[..first].iter().product();
-        if rows < LEAST || !self.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
+        if rows < MIN_ROWS || !self.axes.windows(2).all(|pair| pair[0] + 1 == pair[1]) {
             return dense(shape.clone());
         }
-        let picked = shape.ndim() + self.axes.len() - source.ndim();
-        let order = (picked..picked + first).chain(0..picked).chain(picked + first..shape.ndim());
-        let lengths = dense(order.map(|axis| shape[axis]).collect());
-        let back = (first..first + picked).chain(0..first).chain(picked + first..shape.ndim());
-        lengths.permute(&back.collect::<SmallVec<[usize; 6]>>())
+        let index_ndim = shape.ndim() + self.axes.len() - source.ndim();
+        let order =
+            (index_ndim..index_ndim + first).chain(0..index_ndim).chain(index_ndim + first..shape.ndim());
+        let permuted = dense(order.map(|axis| shape[axis]).collect());
+        let inverse = (first..first + index_ndim).chain(0..first).chain(index_ndim + first..shape.ndim());
+        permuted.permute(&inverse.collect::<SmallVec<[usize; 6]>>())
     }
 }
 
@@ -277,7 +278,7 @@ impl Primitive for Gather {
         rule(|| {
             let (source, indices) = (&inputs[0], &inputs[1..]);
             let out = if !indices.iter().any(|index| index.batched) {
-                // The batch is one of the axes that are not indexed; it comes first among those.
+                // The batch axis is not indexed: in the result it is the first axis after those of the indices.
                 let read = shared_places(self.op, &self.axes, indices).read(&source.array)?;
                 move_axis(&read, indices[0].ndim(), 0)?
             } else if source.batched {

@@ -1,4 +1,4 @@
-//! IndexedMatMul: sums of products of matrices that indices pick from stacks. Each of its derivatives is one more.
+//! IndexedMatMul: sums of products of matrices gathered from stacks. Its derivatives are of the same kind.
 
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, ensure};
 
@@ -11,41 +11,48 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 use crate::validation::Site;
 
 /// Inputs: stacks of matrices `a` and `b`, and three lists of indices: `out[r]` is the sum of `a[left[s]] @ b[right[s]]` over
-/// all `s` with `places[s] = r`.
+/// all `s` with `targets[s] = r`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct IndexedMatMul {
     /// How many matrices the result has.
     pub count: usize,
 }
 
-/// The sum of products of indexed matrices.
+/// The sums of products of gathered matrices; `count` is the number of results.
 pub(crate) fn indexed_matmul(
     count: usize,
     [a, b]: [&Array; 2],
-    [left, right, places]: [&Array; 3],
+    [left, right, targets]: [&Array; 3],
 ) -> Result<Array> {
-    Array::record_one(IndexedMatMul { count }, &[a, b, left, right, places])
+    Array::record_one(IndexedMatMul { count }, &[a, b, left, right, targets])
 }
 
-/// Indices into each lane's part of a stack of all lanes' parts, one after the other: `index + lane * length`.
+/// Indices into the concatenation of the stacks of all batch elements: `index + batch_element * length`.
 ///
-/// What lies outside of its lane's part, up to `end`, stays outside of the whole.
-pub(crate) fn split_batch(index: &Batched, batch_size: usize, length: usize, end: usize) -> Result<Array> {
+/// Negative indices count from the end of a stack if `end` equals `length`; other indices out of bounds of their own stack
+/// become out of bounds of the concatenation. With `end = length + 1`, `length` itself is in bounds (the end of a segment)
+/// and negative indices are out of bounds.
+pub(crate) fn offset_batch_indices(
+    index: &Batched,
+    batch_size: usize,
+    length: usize,
+    end: usize,
+) -> Result<Array> {
     let index = batch(index, batch_size)?;
     let scalar = |value: usize| constant(&index_zeros(&index), value as i64);
     let index = if index.dtype() == DType::UInt64 {
-        // Those that are negative as int64 would count from the end.
+        // Values above the int64 maximum would become negative and count from the end.
         binary(BinaryKind::Minimum, &index, &constant(&index, i64::MAX))?
     } else {
         index.clone()
     };
     let index = cast(&index, DType::Int64)?;
-    let (zero, length_) = (scalar(0), scalar(length));
+    let (zero, stack_length) = (scalar(0), scalar(length));
     let is_negative = Array::record_one(super::binary::Binary(BinaryKind::Less), &[&index, &zero])?;
-    let from_end = if end == length { add(&index, &length_)? } else { constant(&index, -1) };
+    let from_end = if end == length { add(&index, &stack_length)? } else { constant(&index, -1) };
     let index = Array::record_one(Select, &[&is_negative, &from_end, &index])?;
-    let shifted = add(&index, &binary(BinaryKind::Multiply, &iota(index.shape(), 0)?, &length_)?)?;
-    let compare = |kind, by: &Array| Array::record_one(super::binary::Binary(kind), &[&index, by]);
+    let shifted = add(&index, &binary(BinaryKind::Multiply, &iota(index.shape(), 0)?, &stack_length)?)?;
+    let compare = |kind, bound: &Array| Array::record_one(super::binary::Binary(kind), &[&index, bound]);
     let above = compare(BinaryKind::GreaterEqual, &scalar(if end == length { length } else { length + 1 }))?;
     let below = compare(BinaryKind::Less, &zero)?;
     let outside = scalar(batch_size * length + 1);
@@ -57,16 +64,16 @@ fn index_zeros(index: &Array) -> Array {
     Array::full(index.shape().clone(), Scalar::Int(0), DType::Int64)
 }
 
-/// The first two axes as one.
-pub(crate) fn joined(x: &Array) -> Result<Array> {
+/// `x` with its first two axes merged.
+pub(crate) fn merge_batch(x: &Array) -> Result<Array> {
     let mut shape = x.shape().clone();
     let first = shape.remove(0);
     shape.as_mut_slice()[0] *= first;
     reshape(x, shape)
 }
 
-/// The first axis as two.
-pub(crate) fn parted(x: &Array, batch_size: usize, length: usize) -> Result<Array> {
+/// `x` with its first axis split into `[batch_size, length]`.
+pub(crate) fn split_first_axis(x: &Array, batch_size: usize, length: usize) -> Result<Array> {
     let shape: Shape = [batch_size, length].into_iter().chain(x.shape()[1..].iter().copied()).collect();
     reshape(x, shape)
 }
@@ -101,12 +108,12 @@ impl Primitive for IndexedMatMul {
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
-            let [a, b, left, right, places] = at.inputs else { unreachable!("five inputs") };
+            let [a, b, left, right, targets] = at.inputs else { unreachable!("five inputs") };
             let ct = &cotangents[0];
             let adjoint_of = |x: &Array| swap_last(&conj(x)?);
             at.pull(|i| match i {
-                0 => indexed_matmul(a.shape()[0], [ct, &adjoint_of(b)?], [places, right, left]).map(Some),
-                1 => indexed_matmul(b.shape()[0], [&adjoint_of(a)?, ct], [left, places, right]).map(Some),
+                0 => indexed_matmul(a.shape()[0], [ct, &adjoint_of(b)?], [targets, right, left]).map(Some),
+                1 => indexed_matmul(b.shape()[0], [&adjoint_of(a)?, ct], [left, targets, right]).map(Some),
                 _ => Ok(None),
             })
         })
@@ -114,8 +121,8 @@ impl Primitive for IndexedMatMul {
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
-            let [a, b, left, right, places] = at.inputs else { unreachable!("five inputs") };
-            let product = |a: &Array, b: &Array| indexed_matmul(self.count, [a, b], [left, right, places]);
+            let [a, b, left, right, targets] = at.inputs else { unreachable!("five inputs") };
+            let product = |a: &Array, b: &Array| indexed_matmul(self.count, [a, b], [left, right, targets]);
             Ok(vec![match (&tangents[0], &tangents[1]) {
                 (Some(da), Some(db)) => add(&product(da, b)?, &product(a, db)?)?,
                 (Some(da), None) => product(da, b)?,
@@ -128,21 +135,22 @@ impl Primitive for IndexedMatMul {
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let batch_size = batch_size(inputs);
-            // A stack that all lanes share needs no second copy: its indices stay as they are.
-            let part = |i: usize, stack: &Batched| -> Result<(Array, Array)> {
+            // An unbatched stack is not copied for each batch element; its indices need no offset.
+            let stack_and_indices = |i: usize, stack: &Batched| -> Result<(Array, Array)> {
                 if stack.batched {
                     let length = stack.shape()[0];
-                    let index = split_batch(&inputs[i], batch_size, length, length)?;
-                    Ok((joined(&stack.array)?, joined(&index)?))
+                    let index = offset_batch_indices(&inputs[i], batch_size, length, length)?;
+                    Ok((merge_batch(&stack.array)?, merge_batch(&index)?))
                 } else {
-                    Ok((stack.array.clone(), joined(&batch(&inputs[i], batch_size)?)?))
+                    Ok((stack.array.clone(), merge_batch(&batch(&inputs[i], batch_size)?)?))
                 }
             };
-            let (a, left) = part(2, &inputs[0])?;
-            let (b, right) = part(3, &inputs[1])?;
-            let places = joined(&split_batch(&inputs[4], batch_size, self.count, self.count)?)?;
-            let out = indexed_matmul(batch_size * self.count, [&a, &b], [&left, &right, &places])?;
-            Ok(vec![Batched::yes(parted(&out, batch_size, self.count)?)])
+            let (a, left) = stack_and_indices(2, &inputs[0])?;
+            let (b, right) = stack_and_indices(3, &inputs[1])?;
+            let targets =
+                merge_batch(&offset_batch_indices(&inputs[4], batch_size, self.count, self.count)?)?;
+            let out = indexed_matmul(batch_size * self.count, [&a, &b], [&left, &right, &targets])?;
+            Ok(vec![Batched::yes(split_first_axis(&out, batch_size, self.count)?)])
         })
     }
 
@@ -158,12 +166,12 @@ impl Primitive for IndexedMatMul {
     }
 }
 
-/// `0, 1, …`, one each.
+/// `0, 1, …, count - 1`.
 pub(crate) fn each(count: usize) -> Result<Array> {
     iota(&Shape::from([count]), 0)
 }
 
-/// `index` broadcast to a shape and made one list.
+/// `index` broadcast to a shape and flattened.
 pub(crate) fn listed(index: &Array, shape: &Shape) -> Result<Array> {
     reshape(&broadcast(index, shape)?, [shape.size()])
 }

@@ -1,4 +1,4 @@
-//! Leaf: where a graph begins. Data that exists, an argument that has none yet, or a copy that starts a trace.
+//! Leaf: the start of a graph. Data in memory, the placeholder of a traced argument, or a copy that starts a trace.
 
 use umber_types::{Error, Layout, Result, bail, error};
 
@@ -9,10 +9,10 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// How a graph begins.
+/// The kind of a leaf.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Leaf {
-    /// Elements that exist; the node is born evaluated.
+    /// Data in memory: the node is evaluated from the start.
     Data,
     /// The same value as the input.
     Copy,
@@ -20,7 +20,7 @@ pub enum Leaf {
     Vmap,
     /// An argument of a function under `compile`.
     Compile,
-    /// An argument of a function whose graph alone is wanted.
+    /// An argument of a function that is traced only for its graph.
     Trace,
     /// An argument of a function that control flow runs.
     Body(Construct),
@@ -43,7 +43,7 @@ impl Leaf {
         }
     }
 
-    /// What is said to somebody who asks a placeholder for its value.
+    /// The error of an evaluation that needs the value of a placeholder.
     pub fn no_value(self) -> Error {
         if let Leaf::Body(construct) = self {
             return error!(
@@ -62,7 +62,7 @@ impl Leaf {
         )
     }
 
-    /// What is said to somebody who kept an array of a function that has returned.
+    /// The error of an evaluation of an array that depends on an argument of a traced function that has returned.
     pub fn escaped(self) -> Error {
         error!(
             Value("eval"),

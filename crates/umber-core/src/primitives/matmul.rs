@@ -1,4 +1,4 @@
-//! MatMul: products of matrices, one for each index of the batch axes.
+//! MatMul: batched matrix products.
 
 use umber_types::{Result, Shape, ensure};
 
@@ -19,7 +19,7 @@ pub(crate) fn matmul(a: &Array, b: &Array) -> Result<Array> {
     Array::record_one(MatMul, &[a, b])
 }
 
-/// `[batch_size, m, k]` times one `[k, n]`: a single product with `batch_size * m` rows.
+/// `[batch_size, m, k]` times an unbatched `[k, n]`, as a single product with `batch_size * m` rows.
 fn fold_rows(a: &Array, b: &Array) -> Result<Array> {
     let (batch_size, rows, depth) = (a.shape()[0], a.shape()[1], a.shape()[2]);
     let tall = reshape(a, [batch_size * rows, depth])?;
@@ -50,9 +50,9 @@ impl Primitive for MatMul {
         let [a, b] = [0, 1].map(|i| &change.new[i].shape);
         let batch = a.ndim() - 2;
         let axes = change.factored.iter().any(Option::is_some).then(|| {
-            let mut parts = change.parts(0);
-            parts[batch + 1].clone_from(&change.parts(1)[batch + 1]);
-            parts
+            let mut factored_axes = change.parts(0);
+            factored_axes[batch + 1].clone_from(&change.parts(1)[batch + 1]);
+            factored_axes
         });
         (a[..batch] == b[..batch]).then(|| Generalized { op: MatMul.into(), axes })
     }

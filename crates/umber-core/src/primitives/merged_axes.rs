@@ -1,4 +1,4 @@
-//! Several axes as one.
+//! Several axes merged into one.
 
 use smallvec::SmallVec;
 use umber_types::{Axes, Result, Shape};
@@ -6,12 +6,12 @@ use umber_types::{Axes, Result, Shape};
 use super::rules::{reshape, transpose};
 use crate::graph::Array;
 
-/// An array with some axes moved to the end and merged into one, and the way back.
+/// An array with some axes moved to the end and merged into one, and the permutation that undoes it.
 pub(crate) struct MergedAxes {
     pub(crate) array: Array,
-    /// The axes in the order they have before merging: kept ones, then merged ones.
+    /// The permutation of the axes before merging: remaining axes, then merged axes.
     order: SmallVec<[usize; 6]>,
-    /// The shape in that order.
+    /// The permuted shape.
     shape: Shape,
 }
 
@@ -25,7 +25,7 @@ impl MergedAxes {
         Ok(MergedAxes { array: reshape(&transpose(a, &order)?, merged)?, order, shape })
     }
 
-    /// A result of the merged shape with its axes where they were.
+    /// `out`, of the merged shape, with its axes split and moved back.
     pub(crate) fn restore(&self, out: &Array) -> Result<Array> {
         let mut inverse: SmallVec<[usize; 6]> = SmallVec::from_elem(0, self.order.len());
         for (to, &from) in self.order.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! Family files: a struct and all its rules.
+//! The primitives, one family a file: a struct and all its rules.
 //!
-//! Each file reads top to bottom: what the primitive is, `infer`, `validate`, `generalize`, `vjp`, `jvp`, `vmap`, how it is
-//! fused and seen, `eval_cpu`. Inputs arrive checked and promoted by `ops`, or by `validate` where a file brought the
-//! step: elementwise inputs have equal shapes and dtypes.
+//! Each file has the same order: the struct, `infer`, `validate`, `generalize`, `vjp`, `jvp`, `vmap`, fusion and view rules,
+//! `eval_cpu`. `ops` checks and promotes the inputs before it records a primitive; for a program loaded from a file,
+//! `validate` repeats the checks. Inputs of an elementwise primitive have equal shapes and dtypes.
 
 pub mod arg_reduce;
 pub mod binary;

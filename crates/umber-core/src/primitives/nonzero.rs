@@ -1,6 +1,6 @@
-//! Nonzero: where the elements of rows are true.
+//! Nonzero: the indices of true elements of rows.
 //!
-//! How many places there are is said when the node is recorded: by whoever looked at the values, or by the user.
+//! The number of indices is fixed when the node is recorded: the caller has counted the true elements, or the user gives a size.
 
 use smallvec::smallvec;
 use umber_types::{DType, Result, ensure};
@@ -11,16 +11,16 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// Inputs: bool, shape B + (n,). The result, uint32 (int64 where that cannot hold n) of shape B + (size,), has the places of the true elements of each
-/// row in ascending order; where there are fewer, the rest is n.
+/// One input, bool, of shape B + (n,). The result of shape B + (size,), uint32 or int64 for larger n, holds the indices of the
+/// true elements of each row in ascending order, padded with n.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Nonzero {
-    /// How many places each row has room for.
+    /// Number of indices per row.
     pub size: usize,
 }
 
 impl Nonzero {
-    /// The first `size` places where `mask`, seen as one row, is true.
+    /// The indices of the first `size` true elements of the flattened `mask`.
     pub(crate) fn of(mask: &Array, size: usize) -> Result<Array> {
         Array::record_one(Nonzero { size }, &[&reshape(mask, [mask.size()])?])
     }

@@ -1,4 +1,4 @@
-//! The number of elements along some axes, for functions that are traced for other lengths, too.
+//! NumberOfElements: the number of elements along some axes, for shape-generic traces.
 
 use umber_types::{Axes, DType, Result, Shape};
 
@@ -9,7 +9,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// Inputs: an array. The result is a scalar: the product of its lengths along the axes.
+/// One input. The result is a scalar: the product of the input's lengths along the axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct NumberOfElements {
     /// Along which axes.
@@ -23,7 +23,7 @@ impl NumberOfElements {
         self.axes.iter().map(|&axis| shape[axis] as f64).product()
     }
 
-    /// The number of elements of `x`: a constant, or an operation where the lengths of `x` may be others later.
+    /// The number of elements of `x`: an operation in a shape-generic trace, else a constant.
     pub(crate) fn record(self, x: &Array) -> Result<Array> {
         if x.is_traced() && are_lengths_free() {
             return Array::record_one(self, &[x]);

@@ -1,4 +1,4 @@
-//! Random numbers that depend on their keys alone: bits, places drawn by weight, draws by rejection.
+//! Random numbers as pure functions of their keys: random bits, categorical samples, rejection sampling.
 
 use smallvec::smallvec;
 pub use umber_kernels::rejection::Rejection;
@@ -10,10 +10,10 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Uint32 from keys of two words: keys `[..., 2]` give `[..., *shape]`.
+/// Random uint32 numbers from keys of two words: keys `[..., 2]` give `[..., *shape]`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct RandomBits {
-    /// What one key gives.
+    /// The shape per key.
     pub shape: Shape,
 }
 
@@ -60,12 +60,12 @@ impl Primitive for RandomBits {
     }
 }
 
-/// Uint32 places in weights `[..., n]`, one for each level of `[..., m]` in [0, 1): the last one before which the weights
-/// sum up to at most that part of their total.
+/// Categorical samples by inversion of the cumulative weights. Inputs are weights `[..., n]` and levels `[..., m]` in [0, 1). The
+/// result, uint32, is for each level the last index before which the weights sum up to at most `level` times their total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Pick;
+pub struct CategoricalSample;
 
-impl Primitive for Pick {
+impl Primitive for CategoricalSample {
     fn name(&self) -> &'static str {
         "pick"
     }
@@ -94,7 +94,7 @@ impl Primitive for Pick {
         rule(|| {
             let batch_size = batch_size(inputs);
             let (weights, levels) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
-            Ok(vec![Batched::yes(Array::record_one(Pick, &[&weights, &levels])?)])
+            Ok(vec![Batched::yes(Array::record_one(CategoricalSample, &[&weights, &levels])?)])
         })
     }
 
@@ -107,7 +107,7 @@ impl Primitive for Pick {
     }
 }
 
-/// Float64 draws by rejection, one a parameter: keys `[..., 2]` and parameters `[..., *shape]`.
+/// Float64 samples by rejection, one per parameter, from keys `[..., 2]` and parameters `[..., *shape]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rejections(pub Rejection);
 
@@ -132,7 +132,7 @@ impl Primitive for Rejections {
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| match self.0 {
-            Rejection::Gamma | Rejection::LogGamma if at.wanted[1] => {
+            Rejection::Gamma | Rejection::LogGamma if at.needs_cotangent[1] => {
                 bail!(
                     Value("gamma"),
                     "rejection sampling has no derivative with respect to its parameters; wrap them in \

@@ -1,4 +1,4 @@
-//! Reduce: many elements to one along some axes, which stay with length one.
+//! Reduce: sums, products, means, extrema and logical reductions over axes, which keep length one.
 
 use smallvec::smallvec;
 use umber_types::{Axes, BinaryKind, DType, KeepAxes, ReduceKind, Result};
@@ -13,8 +13,8 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, FusionRole, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// A reduction; means are of inexact numbers. The dtype stays, except that sums and products of small integers widen to 32 bits, and `all` and
-/// `any` answer bool.
+/// A reduction; `Mean` takes floating-point and complex arrays. The result has the dtype of the input, except that sums and
+/// products of small integers widen to 32 bits, and `all` and `any` return bool.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Reduce {
     /// Which reduction.
@@ -23,7 +23,7 @@ pub struct Reduce {
     pub axes: Axes,
 }
 
-/// Sum over axes, which stay with length one, in the dtype of `x`.
+/// Sum over axes, which keep length one, in the dtype of `x`.
 pub(crate) fn sum(x: &Array, axes: &Axes) -> Result<Array> {
     if axes.is_empty() {
         return Ok(x.clone());
@@ -31,7 +31,7 @@ pub(crate) fn sum(x: &Array, axes: &Axes) -> Result<Array> {
     cast(&Array::record_one(Reduce { kind: ReduceKind::Sum, axes: axes.clone() }, &[x])?, x.dtype())
 }
 
-/// Mean over axes, which stay with length one, in the dtype of `x`.
+/// Mean over axes, which keep length one, in the dtype of `x`.
 pub(crate) fn mean(x: &Array, axes: &Axes) -> Result<Array> {
     if axes.is_empty() {
         return Ok(x.clone());
@@ -40,9 +40,9 @@ pub(crate) fn mean(x: &Array, axes: &Axes) -> Result<Array> {
 }
 
 impl Reduce {
-    /// 1 where the extremum is, 0 elsewhere, divided by how often it occurs: ties share evenly. In float32 for 16-bit floats,
-    /// which count to no more than 256 or 65504.
-    fn share(&self, x: &Array, y: &Array) -> Result<Array> {
+    /// The derivative of an extremum: `1 / count` at each of the `count` elements that attain it, 0 elsewhere. In float32 for
+    /// 16-bit floats, which cannot represent large counts.
+    fn tie_weights(&self, x: &Array, y: &Array) -> Result<Array> {
         let is_extreme = binary(BinaryKind::Equal, x, &broadcast(y, x.shape())?)?;
         let mask = cast(&is_extreme, if x.dtype().is_half() { DType::Float32 } else { x.dtype() })?;
         let count = sum(&mask, &self.axes)?;
@@ -50,12 +50,12 @@ impl Reduce {
     }
 
     /// The derivative with respect to each element, in the dtype of `x` or a wider one.
-    fn slope(&self, at: &Point<'_>) -> Result<Option<Array>> {
+    fn derivative(&self, at: &Point<'_>) -> Result<Option<Array>> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
         match self.kind {
             ReduceKind::Sum | ReduceKind::Mean => unreachable!("linear reductions have rules of their own"),
             ReduceKind::Prod => others(&doubled(x)?, &self.axes).map(Some),
-            ReduceKind::Min | ReduceKind::Max => self.share(x, y).map(Some),
+            ReduceKind::Min | ReduceKind::Max => self.tie_weights(x, y).map(Some),
             ReduceKind::All | ReduceKind::Any => Ok(None),
         }
     }
@@ -89,15 +89,15 @@ impl Primitive for Reduce {
                 return Ok(smallvec![Some(broadcast_like(&cotangents[0], x)?)]);
             }
             if self.kind == ReduceKind::Mean {
-                // Of 16-bit floats, the number of elements may be none.
+                // The number of elements may overflow a 16-bit float.
                 let ct = widened(&cotangents[0])?;
                 let count = NumberOfElements { axes: self.axes.clone(), dtype: ct.dtype() }.record(x)?;
-                let part = div(&ct, &broadcast(&count, ct.shape())?)?;
-                return Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)]);
+                let quotient = div(&ct, &broadcast(&count, ct.shape())?)?;
+                return Ok(smallvec![Some(broadcast(&cast(&quotient, x.dtype())?, x.shape())?)]);
             }
-            let Some(slope) = self.slope(at)? else { return Ok(smallvec![Some(zeros_like(x))]) };
-            let ct = broadcast(&cast(&cotangents[0], slope.dtype())?, x.shape())?;
-            Ok(smallvec![Some(cast(&mul_absorbing(&ct, &conj(&slope)?)?, x.dtype())?)])
+            let Some(derivative) = self.derivative(at)? else { return Ok(smallvec![Some(zeros_like(x))]) };
+            let ct = broadcast(&cast(&cotangents[0], derivative.dtype())?, x.shape())?;
+            Ok(smallvec![Some(cast(&mul_absorbing(&ct, &conj(&derivative)?)?, x.dtype())?)])
         })
     }
 
@@ -109,9 +109,9 @@ impl Primitive for Reduce {
                 ReduceKind::Mean => return Ok(vec![mean(t, &self.axes)?]),
                 ReduceKind::Prod | ReduceKind::Min | ReduceKind::Max | ReduceKind::All | ReduceKind::Any => {}
             }
-            let Some(slope) = self.slope(at)? else { return Ok(vec![zeros_like(&at.outputs[0])]) };
-            let steps = mul_absorbing(&cast(t, slope.dtype())?, &slope)?;
-            Ok(vec![cast(&sum(&steps, &self.axes)?, at.outputs[0].dtype())?])
+            let Some(derivative) = self.derivative(at)? else { return Ok(vec![zeros_like(&at.outputs[0])]) };
+            let terms = mul_absorbing(&cast(t, derivative.dtype())?, &derivative)?;
+            Ok(vec![cast(&sum(&terms, &self.axes)?, at.outputs[0].dtype())?])
         })
     }
 

@@ -1,4 +1,4 @@
-//! Region: elementwise steps in one kernel, perhaps with a reduction or a product.
+//! Region: elementwise steps fused into one kernel, optionally with a reduction as epilogue or a matrix product as prologue.
 
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -41,32 +41,31 @@ impl Key for Tape {
     }
 }
 
-/// What one kernel does besides computing elements.
+/// The part of a fused kernel that is not elementwise.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum RegionKind {
-    /// Nothing: the region is a chain of elementwise steps.
+    /// None: the region consists of elementwise steps only.
     Elementwise,
-    /// It folds the one value that the elements lead to.
+    /// A reduction of the single output of the tape.
     Reduction(Reduce),
-    /// It multiplies two matrices, the first two inputs: the product is the tape's first.
+    /// A matrix product of the first two inputs; the product is the first input of the tape.
     Product,
 }
 
-/// Elementwise nodes as one program, perhaps with a reduction of the one value that it leads to, or with the product of
-/// matrices that it begins with.
+/// Elementwise nodes fused into one program, optionally with a reduction of its output or a matrix product as its first input.
 #[derive(Debug)]
 pub struct Region {
     /// The program.
     pub tape: Tape,
     /// The shape of every value in it.
     pub shape: Shape,
-    /// What is done besides.
+    /// A reduction or a product in the same kernel.
     pub kind: RegionKind,
     program: OnceLock<Arc<Program>>,
 }
 
 impl Region {
-    /// A region that computes `tape` at every index of `shape`, and what is asked for besides.
+    /// A region that computes `tape` at every index of `shape`, with the reduction or product of `kind`.
     pub fn new(tape: Tape, shape: Shape, kind: RegionKind) -> Region {
         Region { tape, shape, kind, program: OnceLock::new() }
     }
@@ -83,11 +82,11 @@ impl Region {
     pub(crate) fn with_constants(&self, values: impl Iterator<Item = Scalar> + Clone) -> Result<Region> {
         let program = self.prepare()?.with_constants(values.clone());
         let mut tape = self.tape.clone();
-        let own = tape.steps.iter_mut().filter_map(|step| {
+        let constants = tape.steps.iter_mut().filter_map(|step| {
             let Step::Constant { value, .. } = step else { return None };
             Some(value)
         });
-        own.zip(values).for_each(|(own, value)| *own = value);
+        constants.zip(values).for_each(|(constant, value)| *constant = value);
         Ok(Region {
             tape,
             shape: self.shape.clone(),
@@ -96,7 +95,7 @@ impl Region {
         })
     }
 
-    /// The name of the operation whose result it computes.
+    /// The name of the operation that computes its last output.
     pub fn name(&self) -> &'static str {
         match (&self.kind, self.tape.steps.last()) {
             (RegionKind::Reduction(reduction), _) => reduction.name(),
@@ -108,7 +107,7 @@ impl Region {
         }
     }
 
-    /// How many inputs are factors of the product.
+    /// How many leading inputs are factors of the product.
     pub fn factors(&self) -> usize {
         match self.kind {
             RegionKind::Product => 2,
@@ -126,12 +125,12 @@ impl Region {
         if input < self.factors() { Cow::Borrowed(layout) } else { broadcast_layout(layout, &self.shape) }
     }
 
-    /// May outputs lie where inputs do? Not where inputs are read after outputs were written elsewhere.
+    /// May an output share memory with an input? Only where element `i` of the inputs is not read after output `i` is written.
     pub fn may_overwrite(&self) -> bool {
         self.kind == RegionKind::Elementwise
     }
 
-    /// What the outputs are.
+    /// Shapes and dtypes of the outputs.
     pub fn specs(&self) -> Result<Specs> {
         let dtypes = self.tape.dtypes();
         let spec = |&value: &ValueId| ArraySpec { shape: self.shape.clone(), dtype: dtypes[value as usize] };
@@ -142,7 +141,7 @@ impl Region {
         }
     }
 
-    /// Make the program, which fails if the tape is not well formed.
+    /// The compiled program, built at the first call; fails if the tape is not well formed.
     pub fn prepare(&self) -> Result<&Program> {
         if let Some(program) = self.program.get() {
             return Ok(program);
@@ -151,13 +150,13 @@ impl Region {
         Ok(self.program.get_or_init(|| program))
     }
 
-    /// Compute the outputs from inputs under the region's shape, of which factors have their own.
+    /// Compute the outputs. Inputs have the region's shape, except the factors of a product.
     pub fn run(&self, inputs: &[View<'_>], outputs: &mut [ViewMut<'_>]) -> Result<()> {
         let program = self.prepare()?;
         match &self.kind {
             RegionKind::Reduction(Reduce { kind, axes }) => {
-                let both = (&self.tape, program);
-                reduce_tape(*kind, both, inputs, &self.shape, axes, outputs[0].reborrow());
+                let tape_and_program = (&self.tape, program);
+                reduce_tape(*kind, tape_and_program, inputs, &self.shape, axes, outputs[0].reborrow());
             }
             RegionKind::Product => matmul_program(inputs[0], inputs[1], program, &inputs[2..], outputs),
             RegionKind::Elementwise => program.run(inputs, outputs),
@@ -198,7 +197,7 @@ impl Region {
     }
 }
 
-/// The layout under a shape that its own broadcasts to.
+/// `layout` broadcast to `shape`.
 pub(crate) fn broadcast_layout<'a>(layout: &'a Layout, shape: &Shape) -> Cow<'a, Layout> {
     if layout.shape == *shape { Cow::Borrowed(layout) } else { Cow::Owned(layout.broadcast_to(shape)) }
 }

@@ -1,4 +1,4 @@
-//! Reshape: the same elements in the same order under another shape. Copies only when strides cannot say it.
+//! Reshape: the same elements in the same order with another shape. Copies only if no strides express the result.
 
 use std::ops::Range;
 
@@ -17,20 +17,20 @@ use crate::validation::Site;
 /// Another shape of the same size.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Reshape {
-    /// The shape to take.
+    /// The new shape.
     pub shape: Shape,
 }
 
 impl Reshape {
-    /// Which of some axes of the result takes what the others leave.
-    fn rest(&self, change: &Change<'_>, axes: Range<usize>) -> Option<usize> {
+    /// Which of the axes `axes` of the result has the inferred length, like `-1` in a call of `reshape`.
+    fn inferred_axis(&self, change: &Change<'_>, axes: Range<usize>) -> Option<usize> {
         if let Some(other) = change.other() {
             let Op::Reshape(other) = other else { return None };
-            let is_alike = other.shape.ndim() == self.shape.ndim();
-            return is_alike.then(|| only_change(&self.shape, &other.shape, axes.start, axes.end))?;
+            let has_equal_ndim = other.shape.ndim() == self.shape.ndim();
+            return has_equal_ndim.then(|| only_change(&self.shape, &other.shape, axes.start, axes.end))?;
         }
         change.hint(|hint| match hint {
-            Hint::Rest(rest) => rest.iter().copied().find(|axis| axes.contains(axis)),
+            Hint::Rest(inferred) => inferred.iter().copied().find(|axis| axes.contains(axis)),
             Hint::Cut(_) | Hint::Place(_) | Hint::Lengths(_) => None,
         })
     }
@@ -58,16 +58,16 @@ impl Primitive for Reshape {
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        let mut chosen = Vec::new();
-        let (shape, parts) = reshaped(change, |axes| {
-            let axis = self.rest(change, axes)?;
-            chosen.push(axis);
+        let mut inferred = Vec::new();
+        let (shape, factored_axes) = reshaped(change, |axes| {
+            let axis = self.inferred_axis(change, axes)?;
+            inferred.push(axis);
             Some(axis)
         })?;
-        if !chosen.is_empty() {
-            change.note(Hint::Rest(chosen));
+        if !inferred.is_empty() {
+            change.note(Hint::Rest(inferred));
         }
-        Some(Generalized { op: Reshape { shape }.into(), axes: Some(parts) })
+        Some(Generalized { op: Reshape { shape }.into(), axes: Some(factored_axes) })
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -115,7 +115,8 @@ impl Primitive for Reshape {
         if let Some(view) = copy.view_mut(task.dtypes[0]) {
             umber_kernels::tape::copy(task.view(0), view);
         }
-        let dense = copy.layout.reshape(shape).expect("a dense layout takes every shape of its size");
+        let dense =
+            copy.layout.reshape(shape).expect("a contiguous layout reshapes to every shape of its size");
         let storage = copy.with_layout(dense);
         drop(copy);
         task.answer(storage);

@@ -20,7 +20,7 @@ use crate::primitives::select::Select;
 use crate::primitives::transpose::Transpose;
 use crate::primitives::unary::Unary;
 
-/// The spec of an operation whose output is like its first input.
+/// The spec of an operation whose output has the shape and dtype of its first input.
 pub(crate) fn same_spec(inputs: &[&ArraySpec]) -> Specs {
     inputs[0].clone().into()
 }
@@ -30,9 +30,9 @@ pub(crate) fn unary(kind: UnaryKind, x: &Array) -> Result<Array> {
     Array::record_one(Unary(kind), &[x])
 }
 
-/// A power of two near each element that is positive and finite, one for zero, infinity and NaN.
+/// `2^floor(log2 x)` for positive finite elements, one for zero, infinity and NaN.
 ///
-/// Scaling by it is exact. No gradient passes through it.
+/// Multiplication by it is exact unless the product underflows or overflows. No gradient passes through it.
 pub(crate) fn power_of_two(x: &Array) -> Result<Array> {
     let constant_x = Array::record_one(Control::StopGradient, &[x])?;
     let exponent = unary(UnaryKind::Floor, &unary(UnaryKind::Log2, &constant_x)?)?;
@@ -57,18 +57,17 @@ pub(crate) fn sub(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::Subtract, a, b)
 }
 
-/// `a * b`; a constant one leaves the other as it is, for gradients begin with ones.
+/// `a * b`. A factor that is the constant one is dropped: the first cotangent of a gradient is a one.
 pub(crate) fn mul(a: &Array, b: &Array) -> Result<Array> {
     times(BinaryKind::Multiply, a, b)
 }
 
-/// `a * b` where zero times an infinity is zero, for products whose infinite factor has only left the range of the dtype.
-/// Its derivatives are made of itself.
+/// `a * b` with `0 * inf = 0`, for products in which an infinity comes from overflow. Its derivatives use the same product.
 pub(crate) fn mul_absorbing(a: &Array, b: &Array) -> Result<Array> {
     times(BinaryKind::MultiplyAbsorbing, a, b)
 }
 
-/// A product of this kind, or the other factor where one is a constant one.
+/// A product of this kind, or the other factor if one factor is the constant one.
 fn times(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     let is_one = |x: &Array| x.constant().is_some_and(|value| value.as_complex() == (1.0, 0.0));
     if is_one(a) && a.spec() == b.spec() {
@@ -85,10 +84,10 @@ pub(crate) fn div(a: &Array, b: &Array) -> Result<Array> {
     binary(BinaryKind::Divide, a, b)
 }
 
-/// The polynomial with these coefficients, the constant one first.
+/// The polynomial with these coefficients, in ascending order of degree.
 pub(crate) fn polynomial(x: &Array, coefficients: &[f64]) -> Result<Array> {
-    let Some((&last, rest)) = coefficients.split_last() else { return Ok(zeros_like(x)) };
-    rest.iter().rev().try_fold(constant(x, last), |sum, &next| add(&mul(&sum, x)?, &constant(x, next)))
+    let Some((&leading, lower)) = coefficients.split_last() else { return Ok(zeros_like(x)) };
+    lower.iter().rev().try_fold(constant(x, leading), |sum, &next| add(&mul(&sum, x)?, &constant(x, next)))
 }
 
 /// `-x`.
@@ -96,7 +95,7 @@ pub(crate) fn neg(x: &Array) -> Result<Array> {
     unary(UnaryKind::Negative, x)
 }
 
-/// The conjugate of a complex array; a real one as it is.
+/// The conjugate of a complex array; a real array unchanged.
 pub(crate) fn conj(x: &Array) -> Result<Array> {
     if x.dtype().is_complex() { unary(UnaryKind::Conjugate, x) } else { Ok(x.clone()) }
 }
@@ -111,17 +110,17 @@ pub(crate) fn zeros_like(x: &Array) -> Array {
     full_like(x, 0.0, x.dtype())
 }
 
-/// `value` in all places of `x`. In a trace for other lengths it is computed from `x`: a constant would have the length that
-/// `x` has now.
+/// `value` in every element, with the shape of `x`. In a shape-generic trace it is computed from `x`, because a constant
+/// would keep the shape that `x` has while it is traced.
 pub(crate) fn full_like(x: &Array, value: impl Into<Scalar>, dtype: DType) -> Array {
     let value = Array::full(x.shape().clone(), value, dtype);
     if x.ndim() == 0 || x.dtype().is_float8() || !x.is_traced() || !are_lengths_free() {
         return value;
     }
-    let chosen = binary(BinaryKind::Equal, x, x)
-        .and_then(|places| Array::record_one(Select, &[&places, &value, &value]));
-    // Recording fails for shapes and dtypes that do not agree; these do.
-    chosen.unwrap_or(value)
+    let filled =
+        binary(BinaryKind::Equal, x, x).and_then(|mask| Array::record_one(Select, &[&mask, &value, &value]));
+    // Recording fails only for shapes and dtypes that differ; these are equal.
+    filled.unwrap_or(value)
 }
 
 /// `a` broadcast to the shape of `x`; [`full_like`] if it is a constant.
@@ -132,7 +131,7 @@ pub(crate) fn broadcast_like(a: &Array, x: &Array) -> Result<Array> {
     }
 }
 
-/// `x` converted, or as it is.
+/// `x` converted to `dtype`; `x` itself if it has that dtype.
 pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
     if x.dtype() == dtype {
         return Ok(x.clone());
@@ -143,17 +142,17 @@ pub(crate) fn cast(x: &Array, dtype: DType) -> Result<Array> {
     Array::record_one(Cast(dtype), &[x])
 }
 
-/// `x` in double precision, whose range products of many factors leave less easily.
+/// `x` in double precision, where products of many factors overflow and underflow less easily.
 pub(crate) fn doubled(x: &Array) -> Result<Array> {
     cast(x, if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 })
 }
 
-/// `x` in the dtype that is computed in: float32 for 16-bit floats.
+/// `x` in the dtype that rules compute in: float32 for 16-bit floats.
 pub(crate) fn widened(x: &Array) -> Result<Array> {
     if x.dtype().is_half() { cast(x, DType::Float32) } else { Ok(x.clone()) }
 }
 
-/// `x` under another shape of the same size, or as it is.
+/// `x` reshaped to `shape`; `x` itself if it has that shape.
 pub(crate) fn reshape(x: &Array, shape: impl Into<Shape>) -> Result<Array> {
     let shape = shape.into();
     if *x.shape() == shape {
@@ -165,12 +164,12 @@ pub(crate) fn reshape(x: &Array, shape: impl Into<Shape>) -> Result<Array> {
     }
 }
 
-/// `x` broadcast to a shape it broadcasts to, or as it is.
+/// `x` broadcast to `shape`; `x` itself if it has that shape.
 pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     if x.shape() == shape {
         return Ok(x.clone());
     }
-    // Neither constants nor what is recorded plainly are asked for their size.
+    // The two paths below do not check the size.
     ensure!(shape.is_addressable(), Overflow("broadcast_to"), "shape {shape} is too large to address");
     if let Some(value) = x.constant() {
         return Ok(Array::filled(shape, value, x.dtype()));
@@ -181,8 +180,7 @@ pub(crate) fn broadcast(x: &Array, shape: &Shape) -> Result<Array> {
     Array::record_one(Broadcast { shape: shape.clone() }, &[x])
 }
 
-/// As [`broadcast`], of what is [plain](Array::is_plain), to a shape that memory can address where nothing is computed
-/// at once.
+/// [`broadcast`] for a [plain](Array::is_plain) array, an addressable shape and no eager evaluation.
 #[inline]
 pub(crate) fn broadcast_plain(x: &Array, shape: &Shape) -> Array {
     if x.shape() == shape {
@@ -200,7 +198,7 @@ pub(crate) fn broadcast_plain(x: &Array, shape: &Shape) -> Array {
     })
 }
 
-/// `x` with its axes in another order, or as it is.
+/// `x` with its axes permuted; `x` itself for the identity permutation.
 pub(crate) fn transpose(x: &Array, permutation: &[usize]) -> Result<Array> {
     if permutation.iter().enumerate().all(|(i, &axis)| i == axis) {
         return Ok(x.clone());
@@ -219,7 +217,7 @@ pub(crate) fn transpose(x: &Array, permutation: &[usize]) -> Result<Array> {
     Array::record_one(Transpose { permutation: permutation.into() }, &[x])
 }
 
-/// `x` with the last two axes exchanged.
+/// `x` with the last two axes swapped.
 pub(crate) fn swap_last(x: &Array) -> Result<Array> {
     let n = x.ndim();
     let mut permutation: SmallVec<[usize; 6]> = (0..n).collect();
@@ -227,14 +225,14 @@ pub(crate) fn swap_last(x: &Array) -> Result<Array> {
     transpose(x, &permutation)
 }
 
-/// `x` with an axis moved to another place.
+/// `x` with axis `from` moved to position `to`.
 pub(crate) fn move_axis(x: &Array, from: usize, to: usize) -> Result<Array> {
     let mut permutation: SmallVec<[usize; 6]> = (0..x.ndim()).filter(|&axis| axis != from).collect();
     permutation.insert(to, from);
     transpose(x, &permutation)
 }
 
-/// Sum of what a broadcast spread out: `x` brought back to `shape`.
+/// The adjoint of a broadcast from `shape`: `x` summed over the axes that the broadcast added or repeated.
 pub(crate) fn unbroadcast(x: &Array, shape: &Shape) -> Result<Array> {
     if x.shape() == shape {
         return Ok(x.clone());
@@ -257,7 +255,7 @@ pub(crate) fn linear_jvp(op: impl Into<Op>, tangents: &Tangents) -> Result<Vec<A
     Ok(vec![Array::record_one(op, &[tangent])?])
 }
 
-/// A lane-wise value with axes of length one after the batch axis, so that lanes align as `ndim`-dimensional.
+/// `input` with axes of length one after its batch axis, so that one batch element has `ndim` axes.
 pub(crate) fn align(input: &Batched, ndim: usize) -> Result<Array> {
     let missing = ndim - input.ndim();
     if missing == 0 || !input.batched {
@@ -278,7 +276,7 @@ pub(crate) fn batch(input: &Batched, batch_size: usize) -> Result<Array> {
     broadcast(&input.array, &shape)
 }
 
-/// Vmap of an operation on inputs of equal shape: batch what is not, record the same operation.
+/// Vmap of an operation on inputs of equal shape: batch every input, record the same operation.
 pub(crate) fn batch_elementwise(op: impl Into<Op>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let batch_size = crate::primitive::batch_size(inputs);
     let arrays: SmallVec<[Array; 3]> =

@@ -1,4 +1,4 @@
-//! Scan: what a reduction would answer after each element along an axis.
+//! Scan: cumulative reductions along an axis.
 
 use smallvec::smallvec;
 use umber_types::{BinaryKind, Result, ScanDirection, ScanExtent, ScanKind, ScatterKind, UnaryKind};
@@ -18,7 +18,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// A scan along one axis; the dtype stays.
+/// A scan along one axis, in the dtype of the input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Scan {
     /// Which scan.
@@ -27,7 +27,7 @@ pub struct Scan {
     pub axis: usize,
     /// From which end.
     pub direction: ScanDirection,
-    /// Does an element count for its own place? If not, the first answer is the identity.
+    /// Inclusive or exclusive. The first result of an exclusive scan is the identity.
     pub extent: ScanExtent,
 }
 
@@ -50,20 +50,20 @@ impl Scan {
         Scan { kind: ScanKind::Sum, direction, ..self }
     }
 
-    /// `ct` at the last element that a place counts for: an exclusive scan has none for its first place.
+    /// The cotangent of the inclusive scan: for an exclusive scan, `ct` shifted by one, without that of the first result.
     fn aligned(self, ct: &Array) -> Result<Array> {
         match self.extent {
             ScanExtent::Inclusive => Ok(ct.clone()),
             ScanExtent::Exclusive => {
-                let after = slice_along(ct, self.axis, 1, ct.shape()[self.axis] - 1)?;
+                let shifted = slice_along(ct, self.axis, 1, ct.shape()[self.axis] - 1)?;
                 let zero = Array::full(ct.shape().with(self.axis, 1), 0.0, ct.dtype());
-                concatenate(smallvec![after, zero], self.axis)
+                concatenate(smallvec![shifted, zero], self.axis)
             }
         }
     }
 
-    /// Transpose of the derivative of a forward product: the product before each place times the sum over later `m` of
-    /// `ct(m)` and the product between.
+    /// The vjp of a forward product. At element `j`: the product of the elements before `j`, times the sum over `m >= j` of
+    /// `ct(m)` times the product of the elements between `j` and `m`.
     fn pull_prod(self, x: &Array, ct: &Array) -> Result<Array> {
         let dtype = x.dtype();
         let (x, ct) = (doubled(x)?, doubled(ct)?);
@@ -73,28 +73,29 @@ impl Scan {
         cast(&mul_absorbing(&before, &after)?, dtype)
     }
 
-    /// Transpose of the derivative of a forward extremum: each cotangent goes to the element that holds its place,
-    /// the latest among equals.
+    /// The vjp of a forward extremum: each cotangent is added to the element that attains the running extremum, the last one
+    /// among equals.
     fn pull_extremum(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
-        let best =
+        let extremum =
             if self.extent == ScanExtent::Inclusive { y.clone() } else { self.inclusive().apply(x)? };
-        let places = iota(x.shape(), self.axis)?;
-        let holds = binary(BinaryKind::Equal, x, &best)?;
-        let held = Array::record_one(Select, &[&holds, &places, &constant(&places, -1)])?;
-        // Places rise, so that the latest holder is a running maximum of them.
-        let holder = Scan { kind: ScanKind::Max, ..self }.apply(&held)?;
-        let inside = binary(BinaryKind::Maximum, &holder, &zeros_like(&holder))?;
-        let has_holder = binary(BinaryKind::Equal, &holder, &inside)?;
-        let ct = Array::record_one(Select, &[&has_holder, ct, &zeros_like(ct)])?;
-        let places = Places::along(self.name(), self.axis, inside);
-        places.write(ScatterKind::Add, &zeros_like(x), &ct)
+        let indices = iota(x.shape(), self.axis)?;
+        let attains = binary(BinaryKind::Equal, x, &extremum)?;
+        let candidates = Array::record_one(Select, &[&attains, &indices, &constant(&indices, -1)])?;
+        // Indices ascend, so that the last element that attains the extremum is the running maximum of the candidates.
+        let source = Scan { kind: ScanKind::Max, ..self }.apply(&candidates)?;
+        let clamped = binary(BinaryKind::Maximum, &source, &zeros_like(&source))?;
+        let has_source = binary(BinaryKind::Equal, &source, &clamped)?;
+        let ct = Array::record_one(Select, &[&has_source, ct, &zeros_like(ct)])?;
+        let targets = Places::along(self.name(), self.axis, clamped);
+        targets.write(ScatterKind::Add, &zeros_like(x), &ct)
     }
 
-    /// Transpose of the derivative of a forward log-sum-exp: the sum over later `m` of `ct(m) exp(x - y(m))`.
+    /// The vjp of a forward log-sum-exp: at element `j`, the sum over `m >= j` of `ct(m) exp(x(j) - y(m))`.
     ///
-    /// With the running maximum `c` and `s(m)` the sum of `exp(x - c(m))` so far that is `exp(x - c)` times the sum over
-    /// later `m` of `exp(c - c(m)) ct(m) / s(m)`, in which no offset of `x` is rounded. No step of the recurrences is above
-    /// one, and the result is linear in `ct`, so that it can be differentiated again.
+    /// Let `c` be the running maximum and `s(m)` the sum of `exp(x(i) - c(m))` over `i <= m`. Then the result is
+    /// `exp(x(j) - c(j))` times the sum over `m >= j` of `exp(c(j) - c(m)) ct(m) / s(m)`. A large offset of `x` cancels exactly
+    /// in these differences. The factors of the recurrences are at most one, and the result is linear in `ct`, so that it can
+    /// be differentiated again.
     fn pull_log_sum_exp(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
         if x.dtype().is_complex() {
             return self.pull_complex_log_sum_exp(x, y, ct);
@@ -104,18 +105,18 @@ impl Scan {
         let largest = Scan { kind: ScanKind::Max, ..self.inclusive() }.apply(&x)?;
         let largest = Array::record_one(Control::StopGradient, &[&largest])?;
         let count = x.shape()[self.axis] - 1;
-        let part = |start| slice_along(&largest, self.axis, start, count);
-        let steps = factor(&part(0)?, &part(1)?)?;
+        let shifted = |start| slice_along(&largest, self.axis, start, count);
+        let steps = factor(&shifted(0)?, &shifted(1)?)?;
         let terms = factor(&x, &largest)?;
         let sums = recurrence(&reversed(&steps, self.axis)?, &reversed(&terms, self.axis)?, self.axis)?;
         let sums = reversed(&sums, self.axis)?;
-        let is_nothing = binary(BinaryKind::Equal, &sums, &zeros_like(&sums))?;
-        let sums = Array::record_one(Select, &[&is_nothing, &constant(&sums, 1.0), &sums])?;
+        let is_zero = binary(BinaryKind::Equal, &sums, &zeros_like(&sums))?;
+        let sums = Array::record_one(Select, &[&is_zero, &constant(&sums, 1.0), &sums])?;
         let total = recurrence(&steps, &binary(BinaryKind::Divide, &ct, &sums)?, self.axis)?;
         cast(&mul_absorbing(&total, &terms)?, dtype)
     }
 
-    /// The same by `y`, since complex numbers have no maximum.
+    /// As [`Scan::pull_log_sum_exp`] with `y` instead of the running maximum, which complex numbers do not have.
     fn pull_complex_log_sum_exp(self, x: &Array, y: &Array, ct: &Array) -> Result<Array> {
         let y = if self.extent == ScanExtent::Inclusive { y.clone() } else { self.inclusive().apply(x)? };
         let count = x.shape()[self.axis] - 1;
@@ -143,7 +144,7 @@ impl Scan {
     }
 }
 
-/// `exp(a - b)`, zero where `a` is the logarithm of zero, whatever `b` is.
+/// `exp(a - b)`, zero where `a` is negative infinity, for all `b`.
 fn factor(a: &Array, b: &Array) -> Result<Array> {
     let lowest = constant(a, f64::NEG_INFINITY);
     let is_lowest = binary(BinaryKind::Equal, a, &lowest)?;

@@ -1,6 +1,6 @@
-//! Scatter: an array with updates written where index arrays say.
+//! Scatter: an array with updates written at the elements that index arrays select.
 //!
-//! Indices may repeat: sums, products and extrema take every update in; of several `Set`s the last one wins.
+//! Indices may repeat: sums, products and extrema accumulate all updates; of several `Set` updates the last one wins.
 
 use smallvec::SmallVec;
 use umber_kernels::View;
@@ -22,11 +22,11 @@ use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Inputs: the source, an index array an indexed axis (all of one shape), and updates with that shape followed by
+/// Inputs: the source, one index array per indexed axis (all of one shape), and updates with that shape followed by
 /// the lengths of the axes that are not indexed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Scatter {
-    /// How updates combine with what is there.
+    /// How updates combine with the elements of the source.
     pub kind: ScatterKind,
     /// Which axes are indexed, in ascending order.
     pub axes: Box<[usize]>,
@@ -38,7 +38,7 @@ pub struct Scatter {
 /// Inputs: the source, indices along one axis, and updates of the indices' shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ScatterAxis {
-    /// How updates combine with what is there.
+    /// How updates combine with the elements of the source.
     pub kind: ScatterKind,
     /// Which axis is indexed.
     pub axis: usize,
@@ -47,7 +47,7 @@ pub struct ScatterAxis {
     pub op: &'static str,
 }
 
-/// A scatter at which rules are applied, of either form.
+/// A node with a scatter of either form, for the derivative rules.
 struct ScatterSite<'a> {
     kind: ScatterKind,
     places: Places,
@@ -103,38 +103,40 @@ impl<'a> ScatterSite<'a> {
             ScatterKind::Maximum | ScatterKind::Minimum => {
                 let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
                 let share = self.places.read(&div(ct, &self.ties(&is_extreme)?)?)?;
-                let mine = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
-                Array::record_one(Select, &[&mine, &share, &zeros_like(&share)])
+                let attains = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
+                Array::record_one(Select, &[&attains, &share, &zeros_like(&share)])
             }
         }
     }
 
-    /// How many of the source and its updates reach the extremum at each element: they share its cotangent.
+    /// At each element, the number of values among source and updates that attain the extremum: they share its cotangent.
     fn ties(&self, source_is_extreme: &Array) -> Result<Array> {
         let dtype = self.output.dtype();
-        let mine = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
-        self.places.write(ScatterKind::Add, &cast(source_is_extreme, dtype)?, &cast(&mine, dtype)?)
+        let attains = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
+        self.places.write(ScatterKind::Add, &cast(source_is_extreme, dtype)?, &cast(&attains, dtype)?)
     }
 
-    /// Which updates are still there at the end: every update writes its number, and looks if it stayed.
+    /// Which updates the result of a `Set` contains: every update writes its own index and compares the element that is read
+    /// back.
     fn winners(&self) -> Result<Array> {
         let shape = self.updates.shape();
-        let numbers = match &self.places.form {
+        let update_indices = match &self.places.form {
             Form::Grid { indices, .. } => {
                 let grid = indices[0].shape();
                 let flat = iota(&Shape::from([grid.size()]), 0)?;
-                let rest = shape.ndim() - grid.ndim();
-                let aligned: Shape = grid.iter().copied().chain(std::iter::repeat_n(1, rest)).collect();
+                let slice_ndim = shape.ndim() - grid.ndim();
+                let aligned: Shape = grid.iter().copied().chain(std::iter::repeat_n(1, slice_ndim)).collect();
                 broadcast(&reshape(&flat, aligned)?, shape)?
             }
             Form::Along { axis, .. } => iota(shape, *axis)?,
         };
-        let nobody = Array::full(self.source.shape().clone(), -1, DType::Int64);
-        let stayed = self.places.read(&self.places.write(ScatterKind::Set, &nobody, &numbers)?)?;
-        binary(BinaryKind::Equal, &stayed, &numbers)
+        let no_update = Array::full(self.source.shape().clone(), -1, DType::Int64);
+        let read_back =
+            self.places.read(&self.places.write(ScatterKind::Set, &no_update, &update_indices)?)?;
+        binary(BinaryKind::Equal, &read_back, &update_indices)
     }
 
-    /// Set and Add are linear; the others are derived from [`ScatterSite::pull`].
+    /// `Set` and `Add` are linear; the jvp of the other kinds is derived from [`ScatterSite::pull`].
     fn push(&self, tangents: &Tangents) -> Rule<Vec<Array>> {
         match self.kind {
             ScatterKind::Set | ScatterKind::Add => rule(|| {
@@ -202,7 +204,7 @@ impl Primitive for Scatter {
                 batched_places(self.op, &self.axes, indices, batch_size)?
                     .write(self.kind, &source, &updates)?
             } else {
-                // The batch is one of the axes that are not indexed; it comes first among those.
+                // The batch axis is not indexed: in the updates it is the first axis after those of the indices.
                 let updates = move_axis(&updates, 0, indices[0].ndim())?;
                 shared_places(self.op, &self.axes, indices).write(self.kind, &source, &updates)?
             };

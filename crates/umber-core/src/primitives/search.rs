@@ -1,4 +1,4 @@
-//! Search: where values go into sorted rows.
+//! Search: binary search of insertion indices in sorted rows.
 
 use smallvec::smallvec;
 use umber_types::{DType, Result, Side, ensure};
@@ -9,11 +9,11 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Inputs: ascending rows, shape B + (n,), and values, shape B + V, of one dtype. The result, uint32, says how many
-/// elements of its row come before each value.
+/// Inputs: ascending rows, shape B + (n,), and values, shape B + V, of one dtype. The result, uint32, is the insertion index
+/// of each value in its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Search {
-    /// Do equal elements come after the value or before it?
+    /// Is a value inserted before or after equal elements?
     pub side: Side,
 }
 
@@ -57,7 +57,7 @@ impl Primitive for Search {
         rule(|| {
             let (sorted, values) = (&inputs[0], &inputs[1]);
             if !sorted.batched && sorted.ndim() == 1 {
-                // One row serves values of any shape.
+                // An unbatched single row takes values of any shape.
                 return Ok(vec![Batched::yes(Array::record_one(*self, &[&sorted.array, &values.array])?)]);
             }
             let batch_size = batch_size(inputs);
@@ -78,7 +78,7 @@ impl Primitive for Search {
     }
 }
 
-/// How many elements of the ascending `sorted`, which has one axis, come before each of `values` of the same dtype.
+/// Insertion indices of `values` in the one-dimensional ascending `sorted` of the same dtype.
 pub(crate) fn search(side: Side, sorted: &Array, values: &Array) -> Result<Array> {
     Array::record_one(Search { side }, &[sorted, values])
 }

@@ -1,21 +1,22 @@
-//! SegmentedMatMul: products of the segments of an axis. Each derivative of one kind is of the other kind, or its own.
+//! SegmentedMatMul: matrix products over segments of an axis. The two kinds are closed under differentiation.
 
 use umber_types::{DType, Result, Shape, ensure};
 
 use super::gather::named;
-use super::indexed_matmul::{joined, parted, split_batch};
+use super::indexed_matmul::{merge_batch, offset_batch_indices, split_first_axis};
 use super::rules::{add, batch, conj, move_axis, swap_last, zeros_like};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Which products; the third input, `[segments, 2]` of int64, holds the ends of each segment of an axis of length `k`.
+/// The kind of product. The third input, `[segments, 2]` of int64, holds start and end of each segment of the axis of
+/// length `k`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum SegmentedMatMul {
-    /// `[m, k]` and `[k, n]` to `[segments, m, n]`: `out[s]` is the product over the depths of segment `s`.
+    /// `[m, k]` and `[k, n]` to `[segments, m, n]`: `out[s] = x[:, start:end] @ y[start:end]` for segment `s`.
     Sums,
-    /// `[k, n]` and `[segments, n, m]` to `[k, m]`: `out[i]` is the sum of `x[i] @ y[s]` over the segments that hold `i`.
+    /// `[k, n]` and `[segments, n, m]` to `[k, m]`: `out[i]` is the sum of `x[i] @ y[s]` over the segments that contain `i`.
     Rows,
 }
 
@@ -61,9 +62,9 @@ impl Primitive for SegmentedMatMul {
             at.pull(|i| {
                 Ok(match (self, i) {
                     (SegmentedMatMul::Sums, 0) => {
-                        let adjoint_of =
+                        let transposed_ct =
                             SegmentedMatMul::Rows.record(&conj(y)?, &swap_last(ct)?, segments)?;
-                        Some(swap_last(&adjoint_of)?)
+                        Some(swap_last(&transposed_ct)?)
                     }
                     (SegmentedMatMul::Sums, 1) => {
                         Some(SegmentedMatMul::Rows.record(&adjoint_of(x)?, ct, segments)?)
@@ -94,7 +95,7 @@ impl Primitive for SegmentedMatMul {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            // The lanes' axes one after the other are one axis with the segments of all.
+            // The segmented axes of all batch elements are concatenated; segments are shifted to match.
             let batch_size = batch_size(inputs);
             let (x, y) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
             let (length, count) = (y.shape()[1], inputs[2].shape()[0]);
@@ -103,13 +104,19 @@ impl Primitive for SegmentedMatMul {
                     let wide = move_axis(&x, 0, 1)?;
                     let shape = Shape::from([wide.shape()[0], batch_size * wide.shape()[2]]);
                     let wide = super::rules::reshape(&wide, shape)?;
-                    let segments = joined(&split_batch(&inputs[2], batch_size, length, length + 1)?)?;
-                    parted(&self.record(&wide, &joined(&y)?, &segments)?, batch_size, count)?
+                    let segments =
+                        merge_batch(&offset_batch_indices(&inputs[2], batch_size, length, length + 1)?)?;
+                    split_first_axis(&self.record(&wide, &merge_batch(&y)?, &segments)?, batch_size, count)?
                 }
                 SegmentedMatMul::Rows => {
                     let length = x.shape()[1];
-                    let segments = joined(&split_batch(&inputs[2], batch_size, length, length + 1)?)?;
-                    parted(&self.record(&joined(&x)?, &joined(&y)?, &segments)?, batch_size, length)?
+                    let segments =
+                        merge_batch(&offset_batch_indices(&inputs[2], batch_size, length, length + 1)?)?;
+                    split_first_axis(
+                        &self.record(&merge_batch(&x)?, &merge_batch(&y)?, &segments)?,
+                        batch_size,
+                        length,
+                    )?
                 }
             })])
         })

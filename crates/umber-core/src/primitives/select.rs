@@ -1,4 +1,4 @@
-//! Select: elements of one array where a condition holds, of another elsewhere.
+//! Select: elements of one array where a condition holds, of another array elsewhere.
 
 use umber_types::{DType, Result};
 

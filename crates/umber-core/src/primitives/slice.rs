@@ -1,4 +1,4 @@
-//! Slice: a regular part of an array. Never copies.
+//! Slice: a strided window of an array. Never copies.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::layout::Strides;
@@ -12,12 +12,12 @@ use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// A regular part of an array: along each axis where it starts, how far it steps, how many elements it has.
+/// A strided window of an array: first index, step and number of elements along each axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Window {
     /// First index along each axis.
     pub starts: SmallVec<[usize; 4]>,
-    /// Distance to the next index; may be negative, never zero.
+    /// Difference between consecutive indices; may be negative, never zero.
     pub steps: Strides,
     /// Number of indices.
     pub lengths: Shape,
@@ -26,9 +26,9 @@ pub struct Window {
 /// The elements inside a window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Slice {
-    /// Which part.
+    /// The window.
     pub window: Box<Window>,
-    /// The shape of the result: the window's lengths, with axes of length one left out or put in.
+    /// The shape of the result: the window's lengths, with axes of length one removed or inserted.
     pub shape: Shape,
 }
 
@@ -42,7 +42,7 @@ impl Window {
         }
     }
 
-    /// Neighbours along one axis, all of the others.
+    /// `length` contiguous indices along one axis, the full length of the others.
     pub fn along(shape: &Shape, axis: usize, start: usize, length: usize) -> Window {
         let mut window = Window::whole(shape);
         window.starts[axis] = start;
@@ -50,7 +50,7 @@ impl Window {
         window
     }
 
-    /// Turn a whole axis round.
+    /// Reverse an axis that the window covers fully.
     pub fn reverse(&mut self, axis: usize) {
         if self.lengths[axis] > 1 {
             self.starts[axis] = self.lengths[axis] - 1;
@@ -64,17 +64,17 @@ impl Window {
         self.lengths == *shape && (0..shape.ndim()).all(in_order)
     }
 
-    /// Does it lie inside an array of this shape?
+    /// Are all its indices within the bounds of this shape?
     pub fn is_inside(&self, shape: &Shape) -> bool {
         let inside = |axis: usize| {
-            let (length, start, reach) = (self.lengths[axis], self.starts[axis], shape[axis]);
+            let (length, start, axis_length) = (self.lengths[axis], self.starts[axis], shape[axis]);
             if length == 0 {
                 return true;
             }
             let last = (length as isize - 1)
                 .checked_mul(self.steps[axis])
                 .and_then(|distance| distance.checked_add_unsigned(start));
-            start < reach && last.is_some_and(|last| last >= 0 && (last as usize) < reach)
+            start < axis_length && last.is_some_and(|last| last >= 0 && (last as usize) < axis_length)
         };
         let ndim = shape.ndim();
         self.starts.len() == ndim
@@ -84,11 +84,11 @@ impl Window {
             && (0..ndim).all(inside)
     }
 
-    /// What an array of this shape has outside of the window, in windows that do not overlap; `None` where the window leaves
-    /// elements out between its own.
+    /// Disjoint windows that cover all elements of an array of this shape outside of the window; `None` if a step of
+    /// the window has magnitude above one.
     pub(crate) fn outside(&self, shape: &Shape) -> Option<SmallVec<[Window; 4]>> {
-        let mut parts = SmallVec::new();
-        let mut rest = Window::whole(shape);
+        let mut windows = SmallVec::new();
+        let mut remaining = Window::whole(shape);
         for axis in 0..shape.ndim() {
             let (length, start) = (self.lengths[axis], self.starts[axis]);
             if length > 1 && self.steps[axis].unsigned_abs() > 1 {
@@ -98,19 +98,19 @@ impl Window {
             let low = low.min(shape[axis]);
             for (start, end) in [(0, low), (low + length, shape[axis])] {
                 if start < end {
-                    let mut part = rest.clone();
-                    part.starts[axis] = start;
-                    part.lengths = part.lengths.with(axis, end - start);
-                    parts.push(part);
+                    let mut window = remaining.clone();
+                    window.starts[axis] = start;
+                    window.lengths = window.lengths.with(axis, end - start);
+                    windows.push(window);
                 }
             }
-            rest.starts[axis] = low;
-            rest.lengths = rest.lengths.with(axis, length);
+            remaining.starts[axis] = low;
+            remaining.lengths = remaining.lengths.with(axis, length);
         }
-        Some(parts)
+        Some(windows)
     }
 
-    /// The same window with all of a new axis in front.
+    /// The same window with the full length of a new leading axis.
     #[must_use]
     pub fn batched(&self, batch_size: usize) -> Window {
         let mut window = self.clone();
@@ -120,13 +120,13 @@ impl Window {
         window
     }
 
-    /// The window of a window.
+    /// The composition: the window `inner` of this window.
     pub(crate) fn then(&self, inner: &Window) -> Option<Window> {
         let mut window = inner.clone();
         for axis in 0..self.starts.len() {
             let (start, step) = (inner.starts[axis], self.steps[axis]);
             let distance = step.checked_mul(isize::try_from(start).ok()?)?;
-            // Nothing is nowhere: an empty window may begin where there is no element.
+            // The start of an empty window may be out of bounds, so that it is not translated.
             let start =
                 if inner.lengths[axis] == 0 { 0 } else { self.starts[axis].checked_add_signed(distance)? };
             window.starts[axis] = start;
@@ -135,16 +135,16 @@ impl Window {
         Some(window)
     }
 
-    /// Is `shape` the shape of the window but for axes of length one?
+    /// Does `shape` equal the shape of the window up to axes of length one?
     fn has_shape(&self, shape: &Shape) -> bool {
         self.lengths == *shape || {
-            let long =
+            let squeezed =
                 |lengths: &Shape| lengths.iter().copied().filter(|&length| length != 1).collect::<Shape>();
-            long(&self.lengths) == long(shape)
+            squeezed(&self.lengths) == squeezed(shape)
         }
     }
 
-    /// The part of a layout inside the window.
+    /// The layout of the elements inside the window.
     #[must_use]
     pub fn of(&self, layout: &Layout) -> Layout {
         layout.slice(&self.starts, &self.steps, &self.lengths)
@@ -152,13 +152,13 @@ impl Window {
 }
 
 impl Slice {
-    /// The part of a layout.
+    /// The layout of the result.
     pub(crate) fn of(&self, layout: &Layout) -> Layout {
         with_shape(self.window.of(layout), &self.shape)
     }
 }
 
-/// The part of `x` inside the window, or `x` if that is all of it.
+/// The elements of `x` inside the window; `x` itself if the window covers it.
 pub(crate) fn slice(x: &Array, window: Window) -> Result<Array> {
     if window.is_whole(x.shape()) {
         return Ok(x.clone());
@@ -167,7 +167,7 @@ pub(crate) fn slice(x: &Array, window: Window) -> Result<Array> {
     slice_into(x, window, shape)
 }
 
-/// The part of `x` inside the window, with axes of length one left out or put in.
+/// The elements of `x` inside the window, with axes of length one removed or inserted to give `shape`.
 pub(crate) fn slice_into(x: &Array, window: Window, shape: Shape) -> Result<Array> {
     if let Some(value) = x.constant() {
         return Ok(Array::full(shape, value, x.dtype()));
@@ -178,7 +178,7 @@ pub(crate) fn slice_into(x: &Array, window: Window, shape: Shape) -> Result<Arra
     Array::record_one(Slice { window: Box::new(window), shape }, &[x])
 }
 
-/// `length` neighbours along one axis.
+/// `length` contiguous elements along one axis.
 pub(crate) fn slice_along(x: &Array, axis: usize, start: usize, length: usize) -> Result<Array> {
     slice(x, Window::along(x.shape(), axis, start, length))
 }
@@ -190,13 +190,14 @@ pub(crate) fn reversed(x: &Array, axis: usize) -> Result<Array> {
     slice(x, window)
 }
 
-/// A layout whose shape becomes `shape`, which differs from it in axes of length one only.
+/// `layout` with the shape `shape`, which differs only in axes of length one.
 fn with_shape(layout: Layout, shape: &Shape) -> Layout {
     if layout.shape == *shape {
         return layout;
     }
-    let mut long = layout.shape.iter().zip(&layout.strides).filter(|&(&length, _)| length != 1);
-    let stride = |&length: &usize| if length == 1 { 1 } else { long.next().map_or(1, |(_, &stride)| stride) };
+    let mut squeezed = layout.shape.iter().zip(&layout.strides).filter(|&(&length, _)| length != 1);
+    let stride =
+        |&length: &usize| if length == 1 { 1 } else { squeezed.next().map_or(1, |(_, &stride)| stride) };
     let strides = shape.iter().map(stride).collect();
     Layout { shape: shape.clone(), strides, offset: layout.offset }
 }

@@ -1,4 +1,4 @@
-//! SliceUpdate: an array with the elements inside a window set, added to, multiplied, or raised or lowered.
+//! SliceUpdate: an array whose elements inside a window are combined with an update (set, add, multiply, maximum, minimum).
 
 use umber_kernels::tape::{Program, copy};
 use umber_types::tape::{Step, Tape};
@@ -15,9 +15,9 @@ use crate::validation::Site;
 /// Inputs: the source, and an update with the shape of the window.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SliceUpdate {
-    /// Where.
+    /// The window that is updated.
     pub window: Box<Window>,
-    /// How source and update combine there.
+    /// How source and update combine.
     pub kind: ScatterKind,
 }
 
@@ -31,7 +31,7 @@ pub(crate) fn slice_update(
     Array::record_one(SliceUpdate { window: Box::new(window), kind }, &[source, update])
 }
 
-/// The elementwise function that combines the old and the new element; `None` where the new one replaces the old.
+/// The elementwise function that combines the old and the new element; `None` if the new element replaces the old one.
 pub(crate) fn combining(kind: ScatterKind) -> Option<BinaryKind> {
     match kind {
         ScatterKind::Set => None,
@@ -42,8 +42,8 @@ pub(crate) fn combining(kind: ScatterKind) -> Option<BinaryKind> {
     }
 }
 
-/// Answer with input 0 after `write` has changed it: its own memory if nobody else may see it, else a dense copy.
-/// `write` is given the other inputs; should it fail, it has not changed anything yet.
+/// Make input 0, updated by `write`, the output: in its own memory if the task holds the only reference, else in a dense copy.
+/// `write` receives the other inputs. It must not have changed the target if it fails.
 pub(crate) fn update(
     task: &mut CpuTask<'_>,
     write: impl FnOnce(&mut Storage, &[Storage], &[DType]) -> Result<()>,
@@ -51,7 +51,8 @@ pub(crate) fn update(
     update_copy(task, |source, _, dtype| source.on_host().to_dense(dtype), write)
 }
 
-/// As [`update`], where a copy need not hold what is overwritten: `copy` makes it of input 0, its shape and dtype.
+/// As [`update`], with a `copy` that need not contain the elements that `write` overwrites. Its arguments are input 0, its
+/// shape and its dtype.
 fn update_copy(
     task: &mut CpuTask<'_>,
     copy: impl FnOnce(&Storage, &Shape, DType) -> Result<Storage>,
@@ -74,27 +75,28 @@ fn update_copy(
     Ok(())
 }
 
-/// Write `values` over the part of `target` inside the window.
+/// Write `values` over the elements of `target` inside the window.
 pub(crate) fn write_window(target: &mut Storage, window: &Window, values: &Storage, dtype: DType) {
     let inside = window.of(&target.layout);
-    let whole = std::mem::replace(&mut target.layout, inside);
+    let full_layout = std::mem::replace(&mut target.layout, inside);
     let view = target.view_mut(dtype).expect("targets are unique");
     copy(values.on_host().view(dtype), view);
-    target.layout = whole;
+    target.layout = full_layout;
 }
 
-/// Below this many elements one copy of all is faster than several of parts.
-const SMALL: usize = 1 << 13;
+/// With a smaller window, one copy of the full array is faster than several copies of its surroundings.
+const MIN_WINDOW_SIZE: usize = 1 << 13;
 
-/// A dense copy of what `source` has outside of the window; inside of it may be anything.
+/// A dense copy of `source` in which the elements inside the window are unspecified.
 fn copy_outside(window: &Window, source: &Storage, shape: &Shape, dtype: DType) -> Result<Storage> {
-    let Some(parts) = window.outside(shape).filter(|_| window.lengths.size() >= SMALL) else {
+    let Some(surroundings) = window.outside(shape).filter(|_| window.lengths.size() >= MIN_WINDOW_SIZE)
+    else {
         return source.on_host().to_dense(dtype);
     };
     let mut target = Storage::allocate(shape, dtype)?;
-    for part in parts {
-        let values = source.with_layout(part.of(&source.layout));
-        write_window(&mut target, &part, &values, dtype);
+    for window in surroundings {
+        let values = source.with_layout(window.of(&source.layout));
+        write_window(&mut target, &window, &values, dtype);
     }
     Ok(target)
 }
@@ -104,11 +106,11 @@ impl SliceUpdate {
         slice(x, (*self.window).clone())
     }
 
-    fn put(&self, kind: ScatterKind, x: &Array, update: &Array) -> Result<Array> {
+    fn write(&self, kind: ScatterKind, x: &Array, update: &Array) -> Result<Array> {
         slice_update(kind, x, (*self.window).clone(), update)
     }
 
-    /// Which elements inside the window come from the source? At a tie the update wins, as in `maximum(a, b)`.
+    /// Mask of the elements inside the window that come from the source. At ties the update wins, as in `maximum(a, b)`.
     fn source_wins(&self, at: &Point<'_>) -> Result<Array> {
         let kind = if self.kind == ScatterKind::Maximum { BinaryKind::Greater } else { BinaryKind::Less };
         binary(kind, &self.inside(&at.inputs[0])?, &at.inputs[1])
@@ -117,12 +119,12 @@ impl SliceUpdate {
     fn pull_to_source(&self, at: &Point<'_>, ct: &Array) -> Result<Array> {
         let update = &at.inputs[1];
         match self.kind {
-            ScatterKind::Set => self.put(ScatterKind::Set, ct, &zeros_like(update)),
+            ScatterKind::Set => self.write(ScatterKind::Set, ct, &zeros_like(update)),
             ScatterKind::Add => Ok(ct.clone()),
-            ScatterKind::Multiply => self.put(ScatterKind::Multiply, ct, &conj(update)?),
+            ScatterKind::Multiply => self.write(ScatterKind::Multiply, ct, &conj(update)?),
             ScatterKind::Maximum | ScatterKind::Minimum => {
                 let mask = cast(&self.source_wins(at)?, ct.dtype())?;
-                self.put(ScatterKind::Multiply, ct, &mask)
+                self.write(ScatterKind::Multiply, ct, &mask)
             }
         }
     }
@@ -133,8 +135,9 @@ impl SliceUpdate {
             ScatterKind::Set | ScatterKind::Add => Ok(inside),
             ScatterKind::Multiply => mul_absorbing(&inside, &conj(&self.inside(&at.inputs[0])?)?),
             ScatterKind::Maximum | ScatterKind::Minimum => {
-                let loses = super::rules::unary(umber_types::UnaryKind::LogicalNot, &self.source_wins(at)?)?;
-                mul(&inside, &cast(&loses, ct.dtype())?)
+                let update_wins =
+                    super::rules::unary(umber_types::UnaryKind::LogicalNot, &self.source_wins(at)?)?;
+                mul(&inside, &cast(&update_wins, ct.dtype())?)
             }
         }
     }
@@ -176,7 +179,7 @@ impl Primitive for SliceUpdate {
         Some(Generalized::of(SliceUpdate { window, kind: self.kind }))
     }
 
-    // What is around the update, as padding is, keeps its width.
+    // The margins around the update (padding, for example) keep their width.
     fn constant_shape(&self, shape: &Shape, old: &Shape, new: &Shape) -> Option<Shape> {
         (0..shape.ndim()).map(|axis| (shape[axis] + new[axis]).checked_sub(old[axis])).collect()
     }
@@ -196,17 +199,17 @@ impl Primitive for SliceUpdate {
             let source = tangent_or_zero(tangents[0].as_ref(), &at.inputs[0]);
             let update = tangent_or_zero(tangents[1].as_ref(), &at.inputs[1]);
             let pushed = match self.kind {
-                ScatterKind::Set | ScatterKind::Add => self.put(self.kind, &source, &update)?,
+                ScatterKind::Set | ScatterKind::Add => self.write(self.kind, &source, &update)?,
                 ScatterKind::Multiply => {
                     let from_source = mul_absorbing(&self.inside(&source)?, &at.inputs[1])?;
                     let from_update = mul_absorbing(&self.inside(&at.inputs[0])?, &update)?;
-                    self.put(ScatterKind::Set, &source, &add(&from_source, &from_update)?)?
+                    self.write(ScatterKind::Set, &source, &add(&from_source, &from_update)?)?
                 }
                 ScatterKind::Maximum | ScatterKind::Minimum => {
                     let wins = self.source_wins(at)?;
                     let inside =
                         Array::record_one(super::select::Select, &[&wins, &self.inside(&source)?, &update])?;
-                    self.put(ScatterKind::Set, &source, &inside)?
+                    self.write(ScatterKind::Set, &source, &inside)?
                 }
             };
             Ok(vec![pushed])
@@ -248,10 +251,10 @@ impl Primitive for SliceUpdate {
         let program = Program::new(&tape)?;
         update(task, |target, others, _| {
             let inside = self.window.of(&target.layout);
-            let whole = std::mem::replace(&mut target.layout, inside);
+            let full_layout = std::mem::replace(&mut target.layout, inside);
             let (old, new) = target.view_in_place(dtype).expect("targets are unique");
             program.run(&[old, others[0].on_host().view(dtype)], &mut [new]);
-            target.layout = whole;
+            target.layout = full_layout;
             Ok(())
         })
     }

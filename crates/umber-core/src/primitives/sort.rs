@@ -1,4 +1,4 @@
-//! Sort: the elements of an axis in ascending order, or where each comes from.
+//! Sort: sort and partition along an axis, of the elements or of their indices.
 
 use smallvec::smallvec;
 use umber_types::{DType, Result, ScatterKind, SortOrder};
@@ -11,34 +11,35 @@ use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// What a sort answers.
+/// The result of a sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Sorted {
     /// The elements, ascending.
     Values,
-    /// Their places before, as uint32.
+    /// The indices that sort the elements, as uint32.
     Indices(SortOrder),
-    /// The elements, of which only the one here is in its ascending order, between lesser and greater ones.
+    /// The elements partitioned around the k-th: it has its sorted position, no element before it is greater and none after
+    /// it is less.
     ValuesAround(usize),
-    /// Places before, as uint32, of which only the one here is in its ascending order, between lesser and greater ones.
+    /// The indices that partition the elements around the k-th, as uint32.
     Around(usize),
 }
 
 impl Sorted {
-    /// The only place in order, where not all are.
-    pub(crate) fn place(self) -> Option<usize> {
+    /// The pivot's index of a partition; `None` for a full sort.
+    pub(crate) fn kth(self) -> Option<usize> {
         match self {
             Sorted::Values | Sorted::Indices(_) => None,
-            Sorted::ValuesAround(place) | Sorted::Around(place) => Some(place),
+            Sorted::ValuesAround(kth) | Sorted::Around(kth) => Some(kth),
         }
     }
 
-    /// The same around another place.
-    pub(crate) fn with_place(self, place: usize) -> Sorted {
+    /// The same partition around another index.
+    pub(crate) fn with_kth(self, kth: usize) -> Sorted {
         match self {
             Sorted::Values | Sorted::Indices(_) => self,
-            Sorted::ValuesAround(_) => Sorted::ValuesAround(place),
-            Sorted::Around(_) => Sorted::Around(place),
+            Sorted::ValuesAround(_) => Sorted::ValuesAround(kth),
+            Sorted::Around(_) => Sorted::Around(kth),
         }
     }
 }
@@ -48,21 +49,22 @@ impl Sorted {
 pub struct Sort {
     /// Along which axis.
     pub axis: usize,
-    /// Elements or places?
+    /// Elements or indices, sorted or partitioned.
     pub what: Sorted,
 }
 
 impl Sort {
-    /// Where each sorted element comes from.
-    fn places(self, x: &Array, y: &Array) -> Result<Places> {
+    /// The index in `x` of each element of the result `y`.
+    fn source_indices(self, x: &Array, y: &Array) -> Result<Places> {
         let order = |of: &Array| {
             Array::record_one(Sort { what: Sorted::Indices(SortOrder::Ascending), ..self }, &[of])
         };
         let indices = match self.what {
             Sorted::ValuesAround(_) => {
-                // Brought in full order, input and output are the same.
-                let to = Places::along(self.name(), self.axis, order(y)?);
-                to.write(ScatterKind::Set, &zeros_like(&order(x)?), &order(x)?)?
+                // Input and output sort to the same sequence: element `order(y)[i]` of the output equals element
+                // `order(x)[i]` of the input.
+                let sorted_outputs = Places::along(self.name(), self.axis, order(y)?);
+                sorted_outputs.write(ScatterKind::Set, &zeros_like(&order(x)?), &order(x)?)?
             }
             Sorted::Values | Sorted::Indices(_) | Sorted::Around(_) => order(x)?,
         };
@@ -71,10 +73,10 @@ impl Sort {
 }
 
 impl Sort {
-    /// What it answers at other lengths; the place that is in order may count from the end of the axis.
+    /// The result kind at other lengths: the pivot's index may count from the end of the axis.
     fn sorted_at(self, change: &mut Change<'_>) -> Option<Sorted> {
         let (old, new) = (change.old[0].shape[self.axis], change.new[0].shape[self.axis]);
-        let Some(place) = self.what.place().filter(|_| old != new) else { return Some(self.what) };
+        let Some(kth) = self.what.kth().filter(|_| old != new) else { return Some(self.what) };
         let anchor = match change.deciding {
             Deciding::Hints(_) => change.hint(|hint| match hint {
                 Hint::Place(anchor) => Some(*anchor),
@@ -82,17 +84,17 @@ impl Sort {
             })?,
             Deciding::Trace(..) => {
                 let Some(Op::Sort(other)) = change.other() else { return None };
-                let has_moved = |anchor: &Anchor| {
-                    let moved = anchor.moved(place, old, new);
-                    moved.is_some() && moved == other.what.place()
+                let agrees = |anchor: &Anchor| {
+                    let moved = anchor.moved(kth, old, new);
+                    moved.is_some() && moved == other.what.kth()
                 };
-                let anchor = [Anchor::Start, Anchor::End].into_iter().find(has_moved)?;
+                let anchor = [Anchor::Start, Anchor::End].into_iter().find(agrees)?;
                 change.note(Hint::Place(anchor));
                 anchor
             }
         };
-        let place = anchor.moved(place, old, new).filter(|&place| place < new.max(1))?;
-        Some(self.what.with_place(place))
+        let kth = anchor.moved(kth, old, new).filter(|&kth| kth < new.max(1))?;
+        Some(self.what.with_kth(kth))
     }
 }
 
@@ -118,7 +120,7 @@ impl Primitive for Sort {
         site.takes(1)?;
         site.axis(self.axis)?;
         let length = site.inputs[0].shape[self.axis];
-        let is_within = self.what.place().is_none_or(|place| place < length.max(1));
+        let is_within = self.what.kth().is_none_or(|kth| kth < length.max(1));
         site.must(is_within, "an index within the axis")
     }
 
@@ -132,7 +134,7 @@ impl Primitive for Sort {
             let (x, zeros) = (&at.inputs[0], zeros_like(&at.inputs[0]));
             Ok(smallvec![Some(match self.what {
                 Sorted::Values | Sorted::ValuesAround(_) => {
-                    self.places(x, &at.outputs[0])?.write(ScatterKind::Add, &zeros, &cotangents[0])?
+                    self.source_indices(x, &at.outputs[0])?.write(ScatterKind::Add, &zeros, &cotangents[0])?
                 }
                 Sorted::Indices(_) | Sorted::Around(_) => zeros,
             })])
@@ -144,7 +146,7 @@ impl Primitive for Sort {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
             Ok(vec![match self.what {
                 Sorted::Values | Sorted::ValuesAround(_) => {
-                    self.places(&at.inputs[0], &at.outputs[0])?.read(t)?
+                    self.source_indices(&at.inputs[0], &at.outputs[0])?.read(t)?
                 }
                 Sorted::Indices(_) | Sorted::Around(_) => zeros_like(&at.outputs[0]),
             }])

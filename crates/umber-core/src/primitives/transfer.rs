@@ -1,7 +1,7 @@
-//! Transfer: the same elements in the memory of another device.
+//! Transfer: a copy of an array in the memory of another device.
 //!
-//! Where an operation reads what lies elsewhere, it is transferred without being asked for. This is the transfer that a program asks
-//! for: the result is in memory of the device that the operation's stream is on.
+//! The evaluator transfers inputs that are in another device's memory by itself. This is the explicit transfer of a program: its
+//! result is in the memory of the device of the operation's stream.
 
 use umber_types::{Device, Result, Stream};
 
@@ -12,7 +12,7 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tan
 use crate::primitives::rules::{batch_elementwise, linear_jvp, same_spec};
 use crate::validation::Site;
 
-/// The input in memory of the device that it runs on.
+/// The input in the memory of the device that the operation runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Transfer;
 
@@ -54,7 +54,7 @@ impl Primitive for Transfer {
     }
 }
 
-/// The array in memory of a device: itself if it is there.
+/// The array in the memory of a device; the array itself if it is there already.
 pub(crate) fn to_device(array: &Array, to: Device) -> Result<Array> {
     if array.device() == to {
         return Ok(array.clone());
@@ -62,7 +62,7 @@ pub(crate) fn to_device(array: &Array, to: Device) -> Result<Array> {
     to_stream(array, device::default_stream(to)?)
 }
 
-/// The array in memory of a stream's device: itself if it is there.
+/// The array in the memory of a stream's device; the array itself if it is there already.
 pub(crate) fn to_stream(array: &Array, stream: Stream) -> Result<Array> {
     if array.device() == stream.device {
         return Ok(array.clone());

@@ -1,4 +1,4 @@
-//! Transpose: the same elements with the axes in another order. Never copies.
+//! Transpose: a view of an array with its axes permuted. Never copies.
 
 use smallvec::{SmallVec, smallvec};
 use umber_types::{Layout, Result, Shape};
@@ -9,7 +9,7 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// Another order of the axes.
+/// A permutation of the axes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Transpose {
     /// Axis `i` of the output is axis `permutation[i]` of the input.

@@ -22,13 +22,13 @@ use crate::validation::Site;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Unary(pub UnaryKind);
 
-/// How the derivative is known.
+/// The form of a derivative.
 enum Derivative {
     /// d(out)/d(in) at each element.
     Factor(Array),
     /// The output does not change with the input.
     Zero,
-    /// Not holomorphic, as the functions below: the rules have a case of its own.
+    /// A complex function that is not holomorphic, like the ones below: `vjp` and `jvp` treat each separately.
     Abs,
     Sign,
     Conjugate,
@@ -67,7 +67,7 @@ impl Unary {
             Tan => add(&unary(Square, y)?, &one())?,
             Arcsin => Unary::arcsine_slope(x)?,
             Arccos => neg(&Unary::arcsine_slope(x)?)?,
-            // The square of a great number overflows, its distance from a corner does not.
+            // 1 / (1 + x²) as 1 / ((x + i)(x - i)): x² overflows for large x, the factors do not.
             Arctan if x.dtype().is_complex() => {
                 let i = constant(x, Scalar::Complex(0.0, 1.0));
                 mul(&unary(Reciprocal, &add(x, &i)?)?, &unary(Reciprocal, &sub(x, &i)?)?)?
@@ -83,7 +83,7 @@ impl Unary {
             Arcsinh => unary(Reciprocal, &binary(BinaryKind::Hypot, x, &one())?)?,
             // The product of roots keeps the branch for complex arguments.
             Arccosh => mul(&unary(Rsqrt, &sub(x, &one())?)?, &unary(Rsqrt, &add(x, &one())?)?)?,
-            // 1 - x² in factors, which neither overflow nor cancel near one.
+            // 1 - x² as (1 - x)(1 + x), which neither overflows nor cancels near one.
             Arctanh => mul(&unary(Reciprocal, &sub(&one(), x)?)?, &unary(Reciprocal, &add(&one(), x)?)?)?,
             Erf => mul(&constant(x, 2.0 / PI.sqrt()), &unary(Exp, &neg(&square()?)?)?)?,
             ErfInv => mul(&constant(x, PI.sqrt() / 2.0), &unary(Exp, &unary(Square, y)?)?)?,
@@ -95,25 +95,26 @@ impl Unary {
             Digamma => Unary::trigamma(x)?,
             I0 => unary(I1, x)?,
             I0e => sub(&unary(I1e, x)?, &mul(&unary(Sign, x)?, y)?)?,
-            I1 => sub(&unary(I0, x)?, &Unary::over(I1, y, x)?)?,
+            I1 => sub(&unary(I0, x)?, &Unary::quotient(I1, y, x)?)?,
             I1e => {
-                let flat = sub(&unary(I0e, x)?, &Unary::over(I1e, y, x)?)?;
-                sub(&flat, &mul(&unary(Sign, x)?, y)?)?
+                let unscaled = sub(&unary(I0e, x)?, &Unary::quotient(I1e, y, x)?)?;
+                sub(&unscaled, &mul(&unary(Sign, x)?, y)?)?
             }
         };
         Ok(Derivative::Factor(factor))
     }
 
-    /// `1 / √(1 - x²)`, in factors that neither overflow nor cancel near one; of complex numbers on the principal branch.
+    /// `1 / √(1 - x²)` as `1 / (√(1 - x) √(1 + x))`, which neither overflows nor cancels near one; principal branch for
+    /// complex `x`.
     fn arcsine_slope(x: &Array) -> Result<Array> {
         let one = constant(x, 1.0);
         mul(&unary(UnaryKind::Rsqrt, &sub(&one, x)?)?, &unary(UnaryKind::Rsqrt, &add(&one, x)?)?)
     }
 
-    /// `y / x` for `y = i1(x)` or `i1e(x)`; near zero by their series (DLMF 10.25.2), which can be differentiated again.
-    fn over(kind: UnaryKind, y: &Array, x: &Array) -> Result<Array> {
-        let size = unary(UnaryKind::Abs, x)?;
-        let is_near = binary(BinaryKind::Less, &size, &constant(x, 1.0))?;
+    /// `y / x` for `y = i1(x)` or `i1e(x)`; near zero by the power series (DLMF 10.25.2), which can be differentiated again.
+    fn quotient(kind: UnaryKind, y: &Array, x: &Array) -> Result<Array> {
+        let magnitude = unary(UnaryKind::Abs, x)?;
+        let is_near = binary(BinaryKind::Less, &magnitude, &constant(x, 1.0))?;
         let near = Array::record_one(Select, &[&is_near, x, &zeros_like(x)])?;
         let far = Array::record_one(Select, &[&is_near, &constant(x, 1.0), x])?;
         let mut coefficients = [0.5; 12];
@@ -133,7 +134,7 @@ impl Unary {
         let reflected = sub(&constant(x, 1.0), x)?;
         let base = Array::record_one(Select, &[&is_below, &reflected, x])?;
         let right = binary(BinaryKind::Zeta, &constant(x, 2.0), &base)?;
-        // The fraction of x is enough for the sine, and exact; above zero it stays away from the poles.
+        // sin²(πx) depends only on the fraction of x, which is exact. Where no reflection is needed, 1/2 avoids the poles.
         let fraction = sub(x, &unary(UnaryKind::Round, x)?)?;
         let fraction = Array::record_one(Select, &[&is_below, &fraction, &constant(x, 0.5)])?;
         let sine = unary(UnaryKind::Sin, &mul(&fraction, &constant(x, PI))?)?;
@@ -141,17 +142,17 @@ impl Unary {
         Array::record_one(Select, &[&is_below, &sub(&pole, &right)?, &right])
     }
 
-    /// What a step `t` of `z` does to `z / |z|`: the part of it across `z`, over `|z|`; nothing at zero. As a linear map it is
-    /// its own adjoint.
+    /// The derivative of `z / |z|` in direction `t`: the component of `t` orthogonal to `z`, divided by `|z|`; zero at zero.
+    /// As a real linear map it is self-adjoint.
     fn sign_derivative(z: &Array, t: &Array) -> Result<Array> {
         let phase = unary(UnaryKind::Sign, z)?;
-        let along = cast(&unary(UnaryKind::Real, &mul(&conj(&phase)?, t)?)?, z.dtype())?;
-        let across = sub(t, &mul(&phase, &along)?)?;
+        let parallel = cast(&unary(UnaryKind::Real, &mul(&conj(&phase)?, t)?)?, z.dtype())?;
+        let orthogonal = sub(t, &mul(&phase, &parallel)?)?;
         let zero = zeros_like(z);
         let is_zero = binary(BinaryKind::Equal, z, &zero)?;
         let safe = Array::record_one(Select, &[&is_zero, &constant(z, 1.0), z])?;
-        let size = cast(&unary(UnaryKind::Abs, &safe)?, z.dtype())?;
-        Array::record_one(Select, &[&is_zero, &zero, &div(&across, &size)?])
+        let magnitude = cast(&unary(UnaryKind::Abs, &safe)?, z.dtype())?;
+        Array::record_one(Select, &[&is_zero, &zero, &div(&orthogonal, &magnitude)?])
     }
 }
 

@@ -1,4 +1,4 @@
-//! View: the same bytes read as elements of another dtype. Copies only where they do not lie as the dtype needs.
+//! View: the same bytes reinterpreted as another dtype. Copies only if the memory is not contiguous or not aligned.
 
 use umber_types::{DType, Layout, Result, Shape, bail, ensure};
 
@@ -7,7 +7,7 @@ use crate::graph::{Array, ArraySpec, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// The bytes read as another dtype; the last axis grows or shrinks with the size of an element.
+/// The bytes reinterpreted as another dtype; the length of the last axis scales with the item sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct View(pub DType);
 
@@ -38,8 +38,8 @@ impl View {
         Ok(leading.iter().copied().chain(std::iter::once(last)).collect())
     }
 
-    /// Where the elements of the new dtype are, if they are aligned and dense enough.
-    fn seen(self, storage: &Storage, from: DType, shape: &Shape) -> Option<Storage> {
+    /// The storage of the result without a copy; `None` if the memory is misaligned, or not contiguous while item sizes differ.
+    fn reinterpret(self, storage: &Storage, from: DType, shape: &Shape) -> Option<Storage> {
         let (old, new) = (from.size(), self.0.size());
         let start = storage.buffer.host_start()?.as_ptr() as usize + storage.layout.offset * old;
         let unit = if self.0.is_complex() { new / 2 } else { new };
@@ -95,11 +95,12 @@ impl Primitive for View {
             task.answer(Storage::allocate(shape, self.0)?);
             return Ok(());
         }
-        let storage = match self.seen(&task.inputs[0], from, shape) {
+        let storage = match self.reinterpret(&task.inputs[0], from, shape) {
             Some(storage) => storage,
             None => {
                 let dense = task.host(0).to_dense(from)?;
-                self.seen(&dense, from, shape).expect("fresh memory is dense and aligned for every dtype")
+                self.reinterpret(&dense, from, shape)
+                    .expect("fresh memory is dense and aligned for every dtype")
             }
         };
         task.answer(storage);

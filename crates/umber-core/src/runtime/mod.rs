@@ -1,8 +1,8 @@
 //! Evaluation: plan the pending part of a graph, then run it, on the calling thread or on a stream's worker.
 //!
 //! Each node is claimed by the plan it is in, so two threads that evaluate overlapping graphs run each node once:
-//! the later one waits for the earlier. Plans are made one at a time, and a plan claims every pending ancestor that
-//! is not claimed yet; so a plan only ever waits for plans made before it, and waiting cannot go in circles.
+//! the later one waits for the earlier. One thread plans at a time, and a plan claims every pending ancestor that is
+//! unclaimed. A plan therefore waits only for earlier plans, which rules out a deadlock.
 
 mod pending;
 pub mod printing;
@@ -24,10 +24,10 @@ use crate::graph::{Array, Claim};
 use crate::plan;
 use pending::Pending;
 
-/// How many threads wait for nodes: without any, nobody need be told of progress.
+/// Number of threads that wait for nodes; notifications are skipped if it is zero.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// Notified whenever nodes are evaluated or given up while somebody waits.
+/// Notified when nodes are evaluated or their claims are released while a thread waits.
 static PROGRESS: (ForkMutex<()>, Condvar) =
     (ForkMutex::new(|| (), (), Level::Last, InChild::Keep), Condvar::new());
 
@@ -37,7 +37,7 @@ static PROGRESS: (ForkMutex<()>, Condvar) =
 pub fn eval(arrays: &[Array]) -> Result<()> {
     fill_constants(arrays)?;
     while let Some(pending) = pending::plan(arrays)? {
-        // Where another thread gave up on a node that this plan needs, plan again.
+        // If another thread released a node that this plan needs without evaluating it, plan again.
         if wait_for_others(&pending) && run::run(pending).map_err(Error::deferred)? {
             break;
         }
@@ -45,7 +45,7 @@ pub fn eval(arrays: &[Array]) -> Result<()> {
     finish(arrays).map_err(Error::deferred)
 }
 
-/// Wait for devices that work beside the host, so that what fails there is told here.
+/// Wait for asynchronous devices, so that their errors are reported here.
 fn finish(arrays: &[Array]) -> Result<()> {
     for storage in arrays.iter().filter_map(Array::storage) {
         if !storage.buffer.is_on_host() {
@@ -55,7 +55,7 @@ fn finish(arrays: &[Array]) -> Result<()> {
     Ok(())
 }
 
-/// Fill arrays of one value: in a plan they are constants, which no step writes.
+/// Fill arrays of one constant: in a plan they are constants, which no step computes.
 fn fill_constants(arrays: &[Array]) -> Result<()> {
     for array in arrays {
         if let Some(value) = array.constant() {
@@ -87,21 +87,21 @@ pub fn synchronize(stream: Stream) -> Result<()> {
     worker::synchronize(stream).and_then(|()| asynchronous::synchronize(stream)).map_err(Error::deferred)
 }
 
-/// Wait for nodes that earlier plans hold. False: one was given up without a value.
+/// Wait for nodes claimed by earlier plans. Returns false if one was released without a value.
 fn wait_for_others(plan: &Pending) -> bool {
     if plan.awaited.is_empty() {
         return true;
     }
     let _waiting = Waiting::begin();
-    let mut guard = PROGRESS.0.lock();
+    let mut progress = PROGRESS.0.lock();
     for node in &plan.awaited {
         while !node.is_evaluated() {
             if node.claim() == Claim::Free {
                 return false;
             }
-            guard = PROGRESS
+            progress = PROGRESS
                 .1
-                .wait_timeout(guard, Duration::from_millis(50))
+                .wait_timeout(progress, Duration::from_millis(50))
                 .unwrap_or_else(PoisonError::into_inner)
                 .0;
         }
@@ -109,13 +109,13 @@ fn wait_for_others(plan: &Pending) -> bool {
     true
 }
 
-/// A thread waits for nodes until this is dropped.
+/// Counts a thread as waiting for nodes until dropped.
 struct Waiting;
 
 impl Waiting {
     fn begin() -> Waiting {
         WAITING.fetch_add(1, Ordering::SeqCst);
-        // Either this thread sees what was evaluated before, or whoever evaluates sees that it waits.
+        // SeqCst fences on both sides: either this thread sees the node evaluated, or the evaluating thread sees it waiting.
         fence(Ordering::SeqCst);
         Waiting
     }
@@ -156,13 +156,13 @@ impl Array {
         Ok(elements.iter().map(|&element| T::from_element(element)).collect())
     }
 
-    /// Have both one shape and equal elements? Evaluates both; dtypes are promoted, and NaN equals nothing.
+    /// Whether both have the same shape and equal elements. Evaluates both; dtypes are promoted, and NaN equals nothing.
     pub fn equals(&self, other: &Array) -> Result<bool> {
         use crate::ops::{NanIsEqual, array_equal};
         Ok(array_equal(self, other, NanIsEqual::No)?.item()?.as_bool())
     }
 
-    /// This array evaluated in memory of the host: itself if it is there, else a copy.
+    /// This array evaluated in host memory: itself if it is there already, otherwise a copy.
     pub fn to_host(&self) -> Result<Array> {
         self.eval()?;
         let storage = self.storage().expect("just evaluated");
@@ -173,7 +173,7 @@ impl Array {
         Ok(Array::over(host.map_err(Error::deferred)?, self.dtype()))
     }
 
-    /// This array evaluated in dense row-major storage on the host: itself if it is, else a copy.
+    /// This array evaluated in contiguous host memory: itself if it is contiguous already, otherwise a copy.
     pub fn to_dense(&self) -> Result<Array> {
         let host = self.to_host()?;
         let storage = host.storage().expect("just evaluated");
@@ -195,12 +195,12 @@ impl Array {
         Ok(host.item_if_evaluated().expect("just evaluated"))
     }
 
-    /// The one element of an array of size one, if it has been computed and is in memory of the host.
+    /// The one element of an array of size one, if it is evaluated in host memory.
     pub fn item_if_evaluated(&self) -> Option<umber_types::Scalar> {
         let storage = self.storage().filter(|_| self.size() == 1)?;
         let dtype = self.dtype();
         let start = storage.host()?.view(dtype).start();
-        // SAFETY: a view of one element is readable for the size of its dtype.
+        // SAFETY: the view was checked to lie inside its buffer, so its one element is readable.
         let bytes = unsafe { std::slice::from_raw_parts(start, dtype.size()) };
         Some(umber_types::Scalar::from_bytes(dtype, bytes))
     }

@@ -1,7 +1,8 @@
-//! Pending: the unevaluated graph behind some arrays as a program, and its plan.
+//! Pending: the unevaluated graph of some arrays as a program, and its plan.
 //!
-//! Unevaluated nodes are put in order and claimed. They are the steps of a program whose arguments are evaluated arrays and
-//! whose outputs are the values of nodes that somebody still holds. Its plan comes from a cache, keyed by the program.
+//! Unevaluated nodes are sorted topologically and claimed. They are the steps of a program whose arguments are evaluated
+//! arrays and whose outputs are the values of nodes that are referenced from outside. The plan comes from a cache, keyed by the
+//! program.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -22,27 +23,27 @@ use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::control_flow::ControlFlow;
 use crate::source_line;
 
-/// Work found by [`plan`], claimed for whoever holds it; giving it up frees the claims.
+/// The result of [`plan`]: claimed nodes and their plan. Dropping it releases the claims.
 pub(super) struct Pending {
     /// Nodes that are not evaluated, inputs before users.
     pub(super) nodes: SmallVec<[Arc<Node>; 4]>,
     /// The arguments of the program: arrays that are evaluated, or claimed by earlier plans.
     pub(super) sources: SmallVec<[Array; 4]>,
-    /// The inputs of all nodes, one after the other, and where those of each begin.
+    /// The inputs of all nodes, concatenated, and the start of each node's inputs.
     reads: SmallVec<[Input; 8]>,
     starts: SmallVec<[u32; 4]>,
     /// The slot of each node's first output.
     firsts: SmallVec<[u32; 4]>,
-    /// The outputs of the program: a node, and one of its outputs.
+    /// The outputs of the program: index of the node, and of its output.
     pub(super) outputs: SmallVec<[(u32, u32); 2]>,
-    /// Which nodes keep their inputs since a transformation may walk through them; empty if none does.
+    /// Which nodes keep their inputs because a transformation may walk through them; empty if none does.
     keeps: Vec<bool>,
-    /// How many nodes of the plan hold each node as an input.
+    /// How many inputs of nodes in the plan refer to each node.
     handles: SmallVec<[u32; 8]>,
     pub(super) plan: Option<Arc<Plan>>,
     /// The constants of the program.
-    pub(super) numbers: PlanConstants,
-    /// Nodes of earlier plans that this one needs.
+    pub(super) constants: PlanConstants,
+    /// Nodes claimed by earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
 }
 
@@ -51,13 +52,13 @@ pub(super) struct Pending {
 pub(super) enum Input {
     /// A slot of the program.
     Slot(u32),
-    /// An array of one value: the array, and the value.
+    /// An array filled with a constant, and the constant.
     Constant(Array, Scalar),
 }
 
-/// The state that planning keeps.
+/// State shared by all planning.
 struct Planner {
-    /// The number of the newest plan, which the marks of its nodes carry.
+    /// Number of the newest plan, stored in the marks of its nodes.
     epoch: u64,
     plans: Plans,
 }
@@ -68,42 +69,42 @@ impl Planner {
     }
 }
 
-/// One thread plans at a time.
+/// Held while planning: one thread plans at a time.
 static PLANNER: ForkMutex<Planner> =
     ForkMutex::new(Planner::new, Planner::new(), Level::Planning, InChild::Keep);
 
-const PLACE_BITS: u32 = 36;
-/// Marks a node that is a source: its place is an index of `Draft::source_nodes`.
-const IS_SOURCE: u64 = 1 << (PLACE_BITS - 1);
+const INDEX_BITS: u32 = 36;
+/// Marks a node as a source; the index is that in `Draft::source_nodes`.
+const IS_SOURCE: u64 = 1 << (INDEX_BITS - 1);
 
 impl Pending {
-    /// Does anything outside the plan hold a node?
+    /// Whether anything outside the plan refers to a node.
     fn is_held(&self, node: usize) -> bool {
-        // One handle is the plan's own.
+        // One reference is the plan's own.
         Arc::strong_count(&self.nodes[node]) > self.handles[node] as usize + 1
     }
 
-    /// Does a node keep its inputs when it has run?
+    /// Whether a node keeps its inputs when it has run.
     pub(super) fn keeps(&self, node: usize) -> bool {
         self.keeps.get(node).copied().unwrap_or(false)
     }
 
-    /// Is a node held now whose value the plan does not store? Then it was not when the plan was made.
+    /// Whether a node is referenced whose value the plan does not store; its handle was created after planning.
     pub(super) fn is_outdated(&self) -> bool {
         let mut outputs = self.outputs.iter().map(|(node, _)| *node as usize).peekable();
         (0..self.nodes.len()).any(|node| {
-            while outputs.next_if(|stored| *stored < node).is_some() {}
+            while outputs.next_if(|output| *output < node).is_some() {}
             outputs.peek() != Some(&node) && !self.keeps(node) && self.is_held(node)
         })
     }
 
-    /// The array whose value is in a slot that a step writes.
-    pub(super) fn maker(&self, slot: u32) -> Array {
+    /// The array whose value a step writes to a slot.
+    pub(super) fn array_in(&self, slot: u32) -> Array {
         let node = self.firsts.partition_point(|first| *first <= slot) - 1;
         Array::outputs_of(&self.nodes[node]).swap_remove((slot - self.firsts[node]) as usize)
     }
 
-    /// The user's line of a step of the program, where lines are kept.
+    /// The source line of a step of the program, if lines are recorded.
     pub(super) fn origin(&self, step: usize) -> Option<&Arc<str>> {
         if !source_line::are_known() {
             return None;
@@ -143,11 +144,11 @@ impl Drop for Pending {
     }
 }
 
-/// The place of a node in the plan that is being made.
-fn place(node: &Arc<Node>, epoch: u64) -> Option<usize> {
+/// The index of a node in the plan under construction.
+fn index_in_plan(node: &Arc<Node>, epoch: u64) -> Option<usize> {
     let mark = node.mark.load(Ordering::Relaxed);
-    let is_placed = mark >> PLACE_BITS == epoch && mark & IS_SOURCE == 0;
-    is_placed.then_some((mark & (IS_SOURCE - 1)) as usize)
+    let is_planned = mark >> INDEX_BITS == epoch && mark & IS_SOURCE == 0;
+    is_planned.then_some((mark & (IS_SOURCE - 1)) as usize)
 }
 
 /// Plan the evaluation of `arrays`; `None` if all are evaluated.
@@ -156,12 +157,12 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
         return Ok(None);
     }
     let mut planner = PLANNER.lock();
-    // Marks hold 28 bits of the number: a node that was not planned for 2^28 plans may carry an equal one, so
-    // claims are what decides, marks only find places.
-    planner.epoch = (planner.epoch + 1) & ((1 << (64 - PLACE_BITS)) - 1);
+    // Marks store 28 bits of the epoch, so the mark of a node last planned 2^28 plans ago may match by accident. Correctness
+    // depends on claims only; marks are used to find the indices of claimed nodes.
+    planner.epoch = (planner.epoch + 1) & ((1 << (64 - INDEX_BITS)) - 1);
     let mut draft = Draft {
         epoch: planner.epoch,
-        // On the heap, since it is large and goes from hand to hand.
+        // Boxed, since it is large and moved several times.
         pending: Box::new(Pending {
             nodes: SmallVec::new(),
             sources: SmallVec::new(),
@@ -172,50 +173,52 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
             keeps: Vec::new(),
             handles: SmallVec::new(),
             plan: None,
-            numbers: PlanConstants::default(),
+            constants: PlanConstants::default(),
             awaited: Vec::new(),
         }),
         source_nodes: SmallVec::new(),
     };
-    draft.collect(arrays).map_err(|error| said_where(error, arrays))?;
+    draft.collect(arrays).map_err(|error| add_source_line(error, arrays))?;
     if draft.pending.nodes.is_empty() && draft.pending.awaited.is_empty() {
         return Ok(None);
     }
-    draft.number();
+    draft.assign_slots();
     draft.choose_outputs();
     draft.look_up(&mut planner.plans)?;
     Ok(Some(draft.pending))
 }
 
-/// A node that has been claimed but has no place in the plan yet.
+/// A claimed node that is not yet in the plan.
 struct Visit {
     node: Arc<Node>,
-    /// Its inputs that are still to be computed.
+    /// Its unevaluated inputs.
     unplanned: Inputs,
-    /// How many of them were looked at.
-    seen: usize,
+    /// How many of them have been visited.
+    visited: usize,
 }
 
-/// A plan while it is made.
+/// A plan under construction.
 struct Draft {
     epoch: u64,
     pending: Box<Pending>,
-    /// For each node that is a source: the argument that each of its outputs is, if any.
+    /// For each source node, the argument that each of its outputs is, if any.
     source_nodes: SmallVec<[SmallVec<[Option<u32>; 1]>; 4]>,
 }
 
 impl Draft {
-    /// Claim the node of an array, if there is anything to do for it.
+    /// Claim the node of an array, if it has to be computed.
     fn enter(&mut self, array: &Array) -> Result<Option<Visit>> {
         let node = array.node();
-        // Asked before whether it is evaluated, since whoever frees it may have done that.
+        // The claim must be read before `is_evaluated`: a thread that releases a claim may have evaluated the node.
         let claim = node.claim();
         if node.is_evaluated() {
             return Ok(None);
         }
         if claim == Claim::Taken {
             let awaited = &mut self.pending.awaited;
-            if place(node, self.epoch).is_none() && !awaited.iter().any(|other| Arc::ptr_eq(other, node)) {
+            if index_in_plan(node, self.epoch).is_none()
+                && !awaited.iter().any(|other| Arc::ptr_eq(other, node))
+            {
                 awaited.push(Arc::clone(node));
             }
             return Ok(None);
@@ -233,29 +236,29 @@ impl Draft {
             return Err(if node.is_traced() { leaf.no_value() } else { leaf.escaped() });
         }
         node.set_claim(Claim::Taken);
-        // In the plan from now on; the place is fixed when it is finished.
-        node.mark.store(self.epoch << PLACE_BITS, Ordering::Relaxed);
+        // Marked as part of this plan; the index follows in `finish`.
+        node.mark.store(self.epoch << INDEX_BITS, Ordering::Relaxed);
         let unplanned = lower(node).inspect_err(|_| node.set_claim(Claim::Free))?;
-        Ok(Some(Visit { node: Arc::clone(node), unplanned, seen: 0 }))
+        Ok(Some(Visit { node: Arc::clone(node), unplanned, visited: 0 }))
     }
 
-    /// Depth-first over pending nodes with an explicit stack.
+    /// Depth-first traversal of pending nodes, with an explicit stack.
     fn collect(&mut self, arrays: &[Array]) -> Result<()> {
-        // Those that wait for their inputs, and the one that is looked at.
+        // Ancestors of the current visit.
         let mut stack: SmallVec<[Visit; 4]> = SmallVec::new();
         for array in arrays {
-            let mut now = self.enter(array)?;
-            while let Some(mut visit) = now {
-                let input = visit.unplanned.get(visit.seen);
-                visit.seen += 1;
-                now = match input.map(|input| self.enter(input)) {
+            let mut current = self.enter(array)?;
+            while let Some(mut visit) = current {
+                let input = visit.unplanned.get(visit.visited);
+                visit.visited += 1;
+                current = match input.map(|input| self.enter(input)) {
                     Some(Ok(Some(next))) => {
                         stack.push(visit);
                         Some(next)
                     }
                     Some(Ok(None)) => Some(visit),
                     Some(Err(error)) => {
-                        // An error frees the claims.
+                        // Claims are released on errors.
                         stack.iter().chain([&visit]).for_each(|visit| visit.node.set_claim(Claim::Free));
                         return Err(error);
                     }
@@ -269,81 +272,83 @@ impl Draft {
         Ok(())
     }
 
-    /// Give a node its place in the plan, behind its inputs.
+    /// Append a node to the plan, after its inputs.
     fn finish(&mut self, Visit { node, unplanned, .. }: Visit) {
         for input in &unplanned {
-            if let Some(i) = place(input.node(), self.epoch) {
+            if let Some(i) = index_in_plan(input.node(), self.epoch) {
                 self.pending.handles[i] += 1;
             }
         }
-        let place = self.pending.nodes.len() as u64;
-        node.mark.store(self.epoch << PLACE_BITS | place, Ordering::Relaxed);
+        let index = self.pending.nodes.len() as u64;
+        node.mark.store(self.epoch << INDEX_BITS | index, Ordering::Relaxed);
         self.pending.nodes.push(node);
         self.pending.handles.push(0);
     }
 
-    /// The argument that an array is; added if it is new.
+    /// The argument index of an array, which is added if it is new.
     fn source(&mut self, array: &Array) -> u32 {
         let node = array.node();
         let mark = node.mark.load(Ordering::Relaxed);
-        let known = (mark >> PLACE_BITS == self.epoch && mark & IS_SOURCE != 0)
+        let known = (mark >> INDEX_BITS == self.epoch && mark & IS_SOURCE != 0)
             .then_some((mark & (IS_SOURCE - 1)) as usize);
-        let place = known.unwrap_or_else(|| {
+        let index = known.unwrap_or_else(|| {
             self.source_nodes.push(SmallVec::from_elem(None, node.outputs.len()));
-            let place = self.source_nodes.len() - 1;
-            node.mark.store(self.epoch << PLACE_BITS | IS_SOURCE | place as u64, Ordering::Relaxed);
-            place
+            let index = self.source_nodes.len() - 1;
+            node.mark.store(self.epoch << INDEX_BITS | IS_SOURCE | index as u64, Ordering::Relaxed);
+            index
         });
         let sources = &mut self.pending.sources;
-        *self.source_nodes[place][array.output()].get_or_insert_with(|| {
+        *self.source_nodes[index][array.output()].get_or_insert_with(|| {
             sources.push(array.clone());
             sources.len() as u32 - 1
         })
     }
 
     /// Resolve the inputs of each node, and number the slots: arguments first, then the outputs of nodes.
-    fn number(&mut self) {
-        /// Marks outputs of nodes until the number of arguments is known.
-        const MADE: u32 = 1 << 31;
-        let mut made = 0;
+    fn assign_slots(&mut self) {
+        /// Marks slots of node outputs until the number of arguments is known.
+        const IS_OUTPUT: u32 = 1 << 31;
+        let mut next_slot = 0;
         for i in 0..self.pending.nodes.len() {
             let node = Arc::clone(&self.pending.nodes[i]);
-            self.pending.firsts.push(made);
+            self.pending.firsts.push(next_slot);
             self.pending.starts.push(self.pending.reads.len() as u32);
             let inputs = node.lock_inputs();
             for input in inputs_read(&node, &inputs) {
-                let read = match (place(input.node(), self.epoch), input.constant()) {
+                let read = match (index_in_plan(input.node(), self.epoch), input.constant()) {
                     (_, Some(value)) => Input::Constant(input.clone(), value),
-                    (Some(maker), None) => match self.pending.forwarded(maker, input.output()) {
+                    (Some(producer), None) => match self.pending.forwarded(producer, input.output()) {
                         Some(read) => read,
-                        None => Input::Slot(MADE | (self.pending.firsts[maker] + input.output() as u32)),
+                        None => {
+                            Input::Slot(IS_OUTPUT | (self.pending.firsts[producer] + input.output() as u32))
+                        }
                     },
                     (None, None) => Input::Slot(self.source(input)),
                 };
                 self.pending.reads.push(read);
             }
             if !node.op().forwards() {
-                made += node.outputs.len() as u32;
+                next_slot += node.outputs.len() as u32;
             }
         }
         let arguments = self.pending.sources.len() as u32;
         for read in &mut self.pending.reads {
             if let Input::Slot(slot) = read
-                && *slot & MADE != 0
+                && *slot & IS_OUTPUT != 0
             {
-                *slot = (*slot & !MADE) + arguments;
+                *slot = (*slot & !IS_OUTPUT) + arguments;
             }
         }
         self.pending.firsts.iter_mut().for_each(|first| *first += arguments);
     }
 
-    /// Choose the outputs of the program: values of nodes that are held, or that a transformation may reach.
+    /// Choose the outputs of the program: values of nodes that are referenced from outside, or that a transformation may read.
     fn choose_outputs(&mut self) {
         let nodes = &self.pending.nodes;
         let mut stored: SmallVec<[bool; 16]> = (0..nodes.len()).map(|i| self.pending.is_held(i)).collect();
         let mut keeps = Vec::new();
         if nodes.iter().any(|node| node.is_traced()) {
-            // A node that keeps its inputs makes them reachable: they are stored unless recomputing is cheap.
+            // A node that keeps its inputs makes them reachable. Reachable values are stored unless they are cheap to recompute.
             keeps = vec![false; nodes.len()];
             let mut is_reached = vec![false; nodes.len()];
             for (i, node) in nodes.iter().enumerate().rev() {
@@ -351,26 +356,27 @@ impl Draft {
                 keeps[i] = node.is_traced() || (is_reached[i] && !stored[i]);
                 if keeps[i] {
                     let inputs = node.lock_inputs();
-                    let places = inputs.iter().filter_map(|input| place(input.node(), self.epoch));
-                    places.for_each(|j| is_reached[j] = true);
+                    let indices = inputs.iter().filter_map(|input| index_in_plan(input.node(), self.epoch));
+                    indices.for_each(|j| is_reached[j] = true);
                 }
             }
         }
-        let of = |(i, _): (usize, &bool)| (0..nodes[i].outputs.len() as u32).map(move |k| (i as u32, k));
+        let outputs_of =
+            |(i, _): (usize, &bool)| (0..nodes[i].outputs.len() as u32).map(move |k| (i as u32, k));
         self.pending.outputs =
-            stored.iter().enumerate().filter(|(_, stored)| **stored).flat_map(of).collect();
+            stored.iter().enumerate().filter(|(_, stored)| **stored).flat_map(outputs_of).collect();
         self.pending.keeps = keeps;
     }
 
-    /// Take the plan from the cache, or make it.
+    /// Take the plan from the cache, or create it.
     fn look_up(&mut self, plans: &mut Plans) -> Result<()> {
         if self.pending.nodes.is_empty() {
             return Ok(());
         }
-        self.collect_numbers();
+        self.collect_constants();
         let hash = self.hash();
-        let numbers = &self.pending.numbers;
-        let plan = match plans.find(hash, |program, plan| plan.allows(numbers) && self.is(program)) {
+        let constants = &self.pending.constants;
+        let plan = match plans.find(hash, |program, plan| plan.allows(constants) && self.is(program)) {
             Some(plan) => plan,
             None => {
                 let program = self.program();
@@ -379,8 +385,8 @@ impl Draft {
                     specs.extend(node.outputs.iter().map(|output| output.spec.clone()));
                 }
                 debug_assert!(
-                    specs_of(&program).is_ok_and(|own| own == specs),
-                    "an operation tells its results"
+                    specs_of(&program).is_ok_and(|inferred| inferred == specs),
+                    "recorded specs equal the inferred ones"
                 );
                 let plan = Arc::new(Plan::new(&program, &specs)?);
                 plans.keep(hash, program, &plan);
@@ -397,20 +403,20 @@ impl Draft {
         (0..nodes.len()).filter(|&i| !nodes[i].op().forwards())
     }
 
-    /// Find the constants of the program, in its order.
-    fn collect_numbers(&mut self) {
-        let mut numbers = PlanConstants::default();
+    /// Collect the constants of the program, in its order.
+    fn collect_constants(&mut self) {
+        let mut constants = PlanConstants::default();
         let mut push = |read: &Input| {
             if let Input::Constant(array, value) = read {
-                numbers.push(array.dtype(), *value);
+                constants.push(array.dtype(), *value);
             }
         };
         self.steps().flat_map(|i| self.pending.inputs_of(i)).for_each(&mut push);
         self.pending.outputs.iter().for_each(|&output| push(&self.pending.output(output)));
-        self.pending.numbers = numbers;
+        self.pending.constants = constants;
     }
 
-    /// A number that depends on all of the program but what its constants are.
+    /// Hash of the program without the values of its constants.
     fn hash(&self) -> u64 {
         let mut hasher = AddressHasher::default();
         for source in &self.pending.sources {
@@ -425,11 +431,11 @@ impl Draft {
         for &output in &self.pending.outputs {
             self.pending.output(output).hash(&mut hasher);
         }
-        self.pending.numbers.pattern().hash(&mut hasher);
+        self.pending.constants.pattern().hash(&mut hasher);
         hasher.finish()
     }
 
-    /// Is `program` the program of this draft, but for what its constants are?
+    /// Whether `program` equals the program of this draft, except for the values of constants.
     fn is(&self, program: &Program) -> bool {
         let mut steps = program.steps.iter();
         program.arguments.iter().eq(self.pending.sources.iter().map(Array::spec))
@@ -458,7 +464,7 @@ impl Draft {
                 stream: node.stream(),
                 inputs: self.pending.inputs_of(i).iter().map(Input::operand).collect(),
                 outputs: node.outputs.len() as u32,
-                // A cached plan serves programs from any line.
+                // A cached plan serves programs recorded on any line.
                 origin: SourceLine::default(),
             }
         };
@@ -475,7 +481,7 @@ impl Draft {
     }
 }
 
-/// Is a value stored that a transformation may reach? Elementwise values are recomputed.
+/// Whether a value that a transformation may read is stored. Elementwise values are recomputed.
 fn is_worth_storing(op: &Op) -> bool {
     match op.fusion_role() {
         FusionRole::Step(_) | FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant => false,
@@ -483,7 +489,7 @@ fn is_worth_storing(op: &Op) -> bool {
     }
 }
 
-/// Hash an operation; bodies of loops and branches by address, since hashing them takes long.
+/// Hash an operation; bodies of loops and branches by address, since they may be long.
 fn hash_op(op: &Op, hasher: &mut AddressHasher) {
     match op.control_flow() {
         Some(ControlFlow::Loop(repeated)) => Arc::as_ptr(&repeated.0).hash(hasher),
@@ -498,7 +504,7 @@ fn all_are(reads: &[Input], operands: &[Operand]) -> bool {
 }
 
 impl Input {
-    /// Is it this operand? Constants are compared as [`PlanConstants`].
+    /// Whether it equals this operand. The values of constants are compared as [`PlanConstants`].
     fn is(&self, operand: &Operand) -> bool {
         match (self, operand) {
             (Input::Slot(a), Operand::Slot(b)) => a == b,
@@ -522,20 +528,20 @@ impl Input {
     }
 }
 
-/// Say where an array without a value was recorded, where that is kept.
-fn said_where(error: Error, arrays: &[Array]) -> Error {
+/// Add the source line of an array without a value, if lines are recorded.
+fn add_source_line(error: Error, arrays: &[Array]) -> Error {
     let mut pending = arrays.iter().filter(|array| !array.is_evaluated());
     error.recorded_at(pending.find_map(|array| array.node().origin()))
 }
 
-/// Replace what only matters to transforms by its value. Returns the inputs that are still to be planned.
+/// Replace an operation that only matters to transforms by its expansion. Returns the inputs that are still to be planned.
 fn lower(node: &Arc<Node>) -> Result<Inputs> {
     let op = node.op();
     let mut inputs = node.lock_inputs();
     if op.forwards() && !node.is_traced() {
-        let given = inputs.clone();
+        let operands = inputs.clone();
         drop(inputs);
-        if let Some(expanded) = op.expand(&given) {
+        if let Some(expanded) = op.expand(&operands) {
             *node.lock_inputs() = expanded?.into();
         }
         inputs = node.lock_inputs();
@@ -544,7 +550,7 @@ fn lower(node: &Arc<Node>) -> Result<Inputs> {
     Ok(inputs_read(node, &inputs).iter().filter(is_unplanned).cloned().collect())
 }
 
-/// What a node reads of its inputs: the last, if that is what it passes on.
+/// The inputs that the evaluation of a node reads: only the forwarded ones, if it forwards.
 fn inputs_read<'a>(node: &Node, inputs: &'a [Array]) -> &'a [Array] {
     let skipped = if node.op().forwards() { inputs.len() - node.outputs.len() } else { 0 };
     &inputs[skipped..]

@@ -1,4 +1,4 @@
-//! How arrays print: as Python's arrays do.
+//! Printing of arrays, in the format of the Python package.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use umber_types::{DType, Layout, Result, Scalar, Shape};
 
 use crate::graph::{Array, Storage};
 
-/// Arrays with more axes are not spelled out: nobody could read it, and each bracket takes stack.
+/// Arrays with more axes are abbreviated: the text would be unreadable, and the recursion deep.
 pub const MAX_AXES: usize = 128;
-/// An axis longer than twice this shows its first and last elements only.
+/// Number of elements shown at each end of a longer axis.
 const EDGE: usize = 3;
-/// Significant digits of a number when no decimals are asked for.
+/// Significant digits of a number if no decimals are requested.
 const DIGITS: usize = 6;
-/// From here on numbers have no decimals and are written with an exponent.
+/// Numbers from this magnitude on are written with an exponent.
 const LARGE: f64 = 1e16;
 
-/// `array([1, 2], dtype=int32)`: evaluated, and the middle of long axes left out. Real numbers get as many decimals
-/// as asked for, else their shortest form of six significant digits. Where decimals would leave nothing of a number but
-/// zeros, and from 10¹⁶ on, they are those of its mantissa, with an exponent. The shape is written where brackets do not
-/// show it.
+/// Evaluates, and formats as `array([1, 2], dtype=int32)`, with the middle of long axes omitted. Real numbers have the
+/// requested number of decimals, or else the shortest form of six significant digits. Numbers that would round to zero and
+/// numbers from 10¹⁶ on are written with an exponent, and the decimals are those of the mantissa. The shape is included if the
+/// brackets do not show it.
 pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     array.eval()?;
     let dtype = array.dtype();
@@ -42,7 +42,7 @@ pub fn text(array: &Array, decimals: Option<usize>) -> Result<String> {
     Ok(text)
 }
 
-/// Reads the elements it prints where they lie: what is left out may be more than memory could hold.
+/// Reads single elements of the storage, without a copy: a broadcast array may exceed memory.
 struct Writer<'a> {
     storage: &'a Storage,
     dtype: DType,
@@ -50,7 +50,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// The axes from `axis` on of the part that begins at `offset`.
+    /// Write the axes from `axis` on of the subarray that begins at `offset`.
     fn axis(&self, text: &mut String, axis: usize, offset: usize, indent: usize) {
         let Layout { shape, strides, .. } = &self.storage.layout;
         let Some(&length) = shape.get(axis) else {
@@ -77,11 +77,11 @@ impl Writer<'_> {
     }
 
     fn at(&self, offset: usize) -> Scalar {
-        let place = Layout { offset, ..Layout::contiguous(Shape::scalar()) };
-        let one = self.storage.with_layout(place);
+        let layout = Layout { offset, ..Layout::contiguous(Shape::scalar()) };
+        let element = self.storage.with_layout(layout);
         Scalar::from_bytes(
             self.dtype,
-            one.on_host().dense_bytes(self.dtype).expect("one element lies densely"),
+            element.on_host().dense_bytes(self.dtype).expect("one element is contiguous"),
         )
     }
 
@@ -92,7 +92,7 @@ impl Writer<'_> {
             Scalar::UInt(v) => v.to_string(),
             Scalar::Float(v) => self.real(v),
             Scalar::Complex(re, im) => {
-                // A negative zero and a NaN get a plus before their own sign.
+                // Negative zero and NaN also get a plus, before their own sign.
                 let sign = if im < 0.0 { "" } else { "+" };
                 format!("{}{sign}{}j", self.real(re), self.real(im))
             }
@@ -107,14 +107,14 @@ impl Writer<'_> {
     }
 }
 
-/// A finite number with so many decimals, of itself or, where these say nothing of it, of its mantissa.
+/// A finite number with this many decimals, or with an exponent if it would round to zero or is large.
 fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
-    let is_lost = value != 0.0 && text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
-    if is_lost || value.abs() >= LARGE { scientific(value, decimals) } else { text }
+    let rounds_to_zero = value != 0.0 && text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    if rounds_to_zero || value.abs() >= LARGE { scientific(value, decimals) } else { text }
 }
 
-/// `1.5e-07`: as many decimals of the mantissa, and an exponent of at least two digits.
+/// `1.5e-07`: this many decimals of the mantissa, and an exponent of at least two digits.
 fn scientific(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$e}");
     let (mantissa, exponent) = text.split_once('e').expect("scientific notation has an exponent");
@@ -151,9 +151,9 @@ pub fn general(value: f64, digits: usize) -> String {
     trim(&format!("{value:.*}", (digits as i32 - 1 - exponent).max(0) as usize))
 }
 
-/// Evaluates, and prints as Python does; `{:.2}` gives two decimals. An array that cannot be evaluated prints why.
+/// Evaluates, and prints as Python does; `{:.2}` gives two decimals. If evaluation fails, prints the error.
 ///
-/// `{:?}` never evaluates: it prints the shape, the dtype and the operation that was recorded.
+/// `{:?}` never evaluates: it prints the shape, the dtype and the recorded operation.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,4 +1,4 @@
-//! Run: the steps of a plan, from the inputs of nodes to their outputs.
+//! Run: execute a plan and store its outputs in their nodes.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::graph::{Array, Claim, Inputs, Node, Storage};
 use crate::op::Op;
 use crate::plan::{Plan, Slots};
 
-/// Run a plan. Returns false if it is outdated: nothing has run then.
+/// Run a plan. Returns false, without running anything, if it is outdated.
 pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
     let Some(plan) = pending.plan.take() else { return Ok(true) };
     if pending.is_outdated() {
@@ -32,7 +32,7 @@ pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
 /// The dtypes of the arguments.
 type Dtypes = SmallVec<[DType; 4]>;
 
-/// Move the inputs of nodes into slots, so that buffers which nothing else holds can be reused.
+/// Move the inputs of nodes into slots, so that buffers without other references can be reused.
 fn take_inputs(pending: &mut Pending, slots: &mut Slots) {
     for (i, node) in pending.nodes.iter().enumerate() {
         if !pending.keeps(i) {
@@ -58,37 +58,37 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
     for step in 0..plan.len() {
         interrupts.check()?;
         let _step = fork::NoForkGuard::begin();
-        let mut failed = Ok(());
-        let mut deliver = |number: usize, storage| {
-            if let Err(error) = give(pending, number, storage) {
-                failed = Err(error);
+        let mut delivered = Ok(());
+        let mut deliver = |index: usize, storage| {
+            if let Err(error) = store_output(pending, index, storage) {
+                delivered = Err(error);
             }
         };
         let origin = || pending.origin(plan.root(step));
         plan.run_step(
             step,
-            &pending.numbers,
+            &pending.constants,
             slots,
             &mut interrupts,
             || Context::default().recorded_at(origin()),
             &mut deliver,
         )
-        .and(failed)
+        .and(delivered)
         .map_err(|error| error.recorded_at(origin()))?;
         notify_progress();
     }
-    let mut failed = Ok(());
-    plan.forward(&pending.numbers, slots, &mut |number, storage| {
-        if let Err(error) = give(pending, number, storage) {
-            failed = Err(error);
+    let mut delivered = Ok(());
+    plan.forward(&pending.constants, slots, &mut |index, storage| {
+        if let Err(error) = store_output(pending, index, storage) {
+            delivered = Err(error);
         }
     })?;
-    failed
+    delivered
 }
 
-/// Give an output of the program to its node.
-fn give(pending: &Pending, number: usize, storage: Storage) -> Result<()> {
-    let (node, output) = pending.outputs[number];
+/// Store an output of the program in its node.
+fn store_output(pending: &Pending, index: usize, storage: Storage) -> Result<()> {
+    let (node, output) = pending.outputs[index];
     let node = &pending.nodes[node as usize];
     store(node, output as usize, storage)?;
     if node.is_evaluated() {
@@ -100,14 +100,14 @@ fn give(pending: &Pending, number: usize, storage: Storage) -> Result<()> {
 /// Store the value of one of a node's outputs.
 pub(super) fn store(node: &Node, output: usize, storage: Storage) -> Result<()> {
     let output = &node.outputs[output];
-    // A view of memory that foreign code can write would change with it: copy.
+    // A view of memory that foreign code can write would change with it, so it is copied.
     let is_exposed = storage.buffer.is_externally_mutable() && !matches!(node.op(), Op::Leaf(_));
     let storage = if is_exposed { storage.on_host().to_dense(output.spec.dtype)? } else { storage };
     output.storage.set(storage);
     Ok(())
 }
 
-/// Put the inputs of nodes back that did not run: values in slots as new arrays, others as the nodes they were.
+/// Restore the inputs of nodes that did not run: values in slots as new arrays, others as the original nodes.
 fn restore(pending: &Pending, dtypes: &Dtypes, plan: &Plan, slots: Slots) -> Result<()> {
     let mut live: Vec<Option<Storage>> = Vec::new();
     for (slot, storage) in plan.live(slots) {
@@ -119,11 +119,11 @@ fn restore(pending: &Pending, dtypes: &Dtypes, plan: &Plan, slots: Slots) -> Res
             Input::Constant(array, _) => return Ok(Some(array.clone())),
             Input::Slot(slot) => *slot as usize,
         };
-        let made = slot.checked_sub(dtypes.len()).map(|_| pending.maker(slot as u32));
-        let dtype = made.as_ref().map_or_else(|| dtypes[slot], Array::dtype);
+        let original = slot.checked_sub(dtypes.len()).map(|_| pending.array_in(slot as u32));
+        let dtype = original.as_ref().map_or_else(|| dtypes[slot], Array::dtype);
         match live.get(slot).and_then(Clone::clone) {
             Some(storage) => Array::from_storage(storage, dtype).map(Some),
-            None => Ok(made),
+            None => Ok(original),
         }
     };
     for (i, node) in pending.nodes.iter().enumerate() {
@@ -131,7 +131,7 @@ fn restore(pending: &Pending, dtypes: &Dtypes, plan: &Plan, slots: Slots) -> Res
             continue;
         }
         let inputs = pending.inputs_of(i).iter().map(array).collect::<Result<SmallVec<[_; 2]>>>()?;
-        // A node without inputs in slots has run: its value is in a slot or was read for the last time.
+        // A node whose inputs are gone has run: its value is in a slot, or was consumed by its last reader.
         if let Some(inputs) = inputs.into_iter().collect::<Option<Inputs>>() {
             *node.lock_inputs() = inputs;
         }

@@ -1,4 +1,4 @@
-//! A worker thread a stream, for evaluation that does not hold up the caller.
+//! One worker thread for each stream, for evaluation that does not block the caller.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Sender, channel};
@@ -28,7 +28,7 @@ struct Worker {
 }
 
 fn workers() -> MutexGuard<'static, Option<HashMap<Stream, Worker>>> {
-    // Threads do not survive a fork: a child starts its own.
+    // Threads do not survive a fork: a child process starts its own.
     static WORKERS: ForkMutex<Option<HashMap<Stream, Worker>>> =
         ForkMutex::new(|| None, None, Level::Planning, InChild::Renew);
     WORKERS.lock()
@@ -46,14 +46,14 @@ fn start() -> Option<Worker> {
     let progress = Arc::clone(&shared);
     let serve = move || {
         for plan in plans {
-            // A plan whose needs were given up by another thread is dropped: reading its arrays plans anew.
+            // If another thread released a node that the plan needs, the plan is dropped: reading its arrays plans again.
             let result = if wait_for_others(&plan) { run::run(plan).map(drop) } else { Ok(()) };
-            let mut progress_now = progress.lock();
-            progress_now.waiting -= 1;
+            let mut state = progress.lock();
+            state.waiting -= 1;
             if let Err(error) = result {
-                progress_now.first_error.get_or_insert(error);
+                state.first_error.get_or_insert(error);
             }
-            drop(progress_now);
+            drop(state);
             progress.done.notify_all();
         }
     };
@@ -61,7 +61,7 @@ fn start() -> Option<Worker> {
     Some(Worker { queue, shared })
 }
 
-/// Give a plan to the stream's worker. Where no thread can be had it runs here.
+/// Hand a plan to the stream's worker. If no thread can be created, it runs here.
 pub(super) fn enqueue(stream: Stream, plan: Box<Pending>) {
     let mut lock = workers();
     let workers = lock.get_or_insert_default();
@@ -73,7 +73,7 @@ pub(super) fn enqueue(stream: Stream, plan: Box<Pending>) {
     let Some(worker) = workers.get(&stream) else {
         drop(lock);
         if wait_for_others(&plan) {
-            // The error comes out when the array is read.
+            // The error is reported when the array is read.
             let _ = run::run(plan);
         }
         return;
@@ -84,7 +84,7 @@ pub(super) fn enqueue(stream: Stream, plan: Box<Pending>) {
     }
 }
 
-/// Wait until the stream's worker has nothing left to do.
+/// Wait until the stream's worker has finished all plans.
 pub(super) fn synchronize(stream: Stream) -> Result<()> {
     let Some(shared) =
         workers().as_ref().and_then(|workers| workers.get(&stream)).map(|worker| Arc::clone(&worker.shared))

@@ -1,4 +1,4 @@
-//! Custom functions: functions with the user's own rules, and how such rules are batched.
+//! Custom functions: functions with user-defined rules, and the batching of such rules.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::primitives::{reduce, rules};
 ///
 /// Arrays that the computation captured besides the arguments have no derivative by these rules.
 pub fn with_rules(custom: Arc<dyn Rules>, arguments: &[Array], outputs: &[Array]) -> Result<Vec<Array>> {
-    let followed = arguments.iter().chain(outputs).any(Array::is_traced);
-    if !followed || outputs.is_empty() || custom.rule_set() == RuleSet::default() {
+    let is_traced = arguments.iter().chain(outputs).any(Array::is_traced);
+    if !is_traced || outputs.is_empty() || custom.rule_set() == RuleSet::default() {
         return Ok(outputs.to_vec());
     }
     let inputs: Inputs = arguments.iter().chain(outputs).cloned().collect();
@@ -30,7 +30,7 @@ type VjpRule = dyn Fn(&[Array], &[Array], &[Array]) -> Result<Vec<Option<Array>>
 type JvpRule = dyn Fn(&[Array], &Tangents) -> Result<Vec<Option<Array>>> + Send + Sync;
 type VmapRule = dyn Fn(&[Batched]) -> Result<Vec<Batched>> + Send + Sync;
 
-/// Rules that are closures.
+/// Rules defined by closures.
 #[derive(Clone, Default)]
 struct Closures {
     vjp: Option<Arc<VjpRule>>,
@@ -38,7 +38,7 @@ struct Closures {
     vmap: Option<Arc<VmapRule>>,
 }
 
-/// A function with rules of its own for derivatives and batches.
+/// A function with custom rules for derivatives and batches.
 pub struct CustomFunction<'f> {
     function: Box<Function<'f>>,
     rules: Closures,
@@ -69,9 +69,9 @@ pub fn custom_function<'f>(
 }
 
 impl CustomFunction<'_> {
-    /// Pull cotangents back by `rule(arguments, cotangents, outputs)`: one cotangent an argument, `None` is zero.
+    /// Pull cotangents back by `rule(arguments, cotangents, outputs)`: one cotangent for each argument, `None` is zero.
     ///
-    /// Derivatives of what the rule computes from `outputs` follow the rules again, not how the function computed them.
+    /// Derivatives of values that the rule computes from `outputs` use the rules again, not the function's operations.
     #[must_use]
     pub fn vjp(
         mut self,
@@ -81,7 +81,7 @@ impl CustomFunction<'_> {
         self
     }
 
-    /// Push tangents forward by `rule(arguments, tangents)`: one tangent an output, `None` is zero.
+    /// Push tangents forward by `rule(arguments, tangents)`: one tangent for each output, `None` is zero.
     #[must_use]
     pub fn jvp(
         mut self,
@@ -91,7 +91,7 @@ impl CustomFunction<'_> {
         self
     }
 
-    /// Answer batches by `rule(arguments)`: batch axes are in front, here and in the outputs.
+    /// Compute batches by `rule(arguments)`: batch axes come first, in the arguments and in the outputs.
     #[must_use]
     pub fn vmap(mut self, rule: impl Fn(&[Batched]) -> Result<Vec<Batched>> + Send + Sync + 'static) -> Self {
         self.rules.vmap = Some(Arc::new(rule));
@@ -116,22 +116,22 @@ impl Rules for Closures {
         cotangents: &[Array],
         outputs: &[Array],
     ) -> Result<Vec<Option<Array>>> {
-        let rule = self.vjp.as_ref().expect("asked for rules that were given");
+        let rule = self.vjp.as_ref().expect("called only if the rule exists");
         rule(arguments, cotangents, outputs)
     }
 
     fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>> {
-        let rule = self.jvp.as_ref().expect("asked for rules that were given");
+        let rule = self.jvp.as_ref().expect("called only if the rule exists");
         rule(arguments, tangents)
     }
 
     fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>> {
-        let rule = self.vmap.as_ref().expect("asked for rules that were given");
+        let rule = self.vmap.as_ref().expect("called only if the rule exists");
         rule(arguments)
     }
 }
 
-/// The rules of one lane, for a batch.
+/// The rules of a batched custom function, from those of a single element.
 struct BatchedRules {
     rules_of_one: Arc<dyn Rules>,
     /// Which arguments are batched; all outputs are.
@@ -155,43 +155,45 @@ impl Rules for BatchedRules {
         cotangents: &[Array],
         outputs: &[Array],
     ) -> Result<Vec<Option<Array>>> {
-        let all: Vec<Array> = arguments.iter().chain(cotangents).chain(outputs).cloned().collect();
-        let given = self.batched.iter().copied().chain(std::iter::repeat_n(true, 2 * outputs.len()));
-        let mapped = Mapped::begin(&all, &given.map(Self::axis).collect::<Vec<_>>())?;
-        let (one, rest) = mapped.trace.inputs.split_at(arguments.len());
+        let values: Vec<Array> = arguments.iter().chain(cotangents).chain(outputs).cloned().collect();
+        let is_batched = self.batched.iter().copied().chain(std::iter::repeat_n(true, 2 * outputs.len()));
+        let mapped = Mapped::begin(&values, &is_batched.map(Self::axis).collect::<Vec<_>>())?;
+        let (single, rest) = mapped.trace.inputs.split_at(arguments.len());
         let (cotangents, outputs) = rest.split_at(outputs.len());
-        let mut pulled = self.rules_of_one.vjp(one, cotangents, outputs)?;
-        let there: Vec<Array> = pulled.iter().flatten().cloned().collect();
-        let axes = vec![Some(0); there.len()];
-        let mut stacked = mapped.end(&there, &axes)?.into_iter();
+        let mut pulled = self.rules_of_one.vjp(single, cotangents, outputs)?;
+        let nonzero: Vec<Array> = pulled.iter().flatten().cloned().collect();
+        let axes = vec![Some(0); nonzero.len()];
+        let mut stacked = mapped.end(&nonzero, &axes)?.into_iter();
         for (pulled, &batched) in pulled.iter_mut().zip(&self.batched) {
             if pulled.is_some() {
-                let all = stacked.next().expect("one for each that is there");
-                // Every lane saw the same argument: its cotangent is the sum of theirs.
-                *pulled = Some(if batched { all } else { sum_batch(&all)? });
+                let batch = stacked.next().expect("one for each nonzero cotangent");
+                // All batch elements share the argument: its cotangent is the sum over the batch.
+                *pulled = Some(if batched { batch } else { sum_batch(&batch)? });
             }
         }
         Ok(pulled)
     }
 
     fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>> {
-        let mut all = arguments.to_vec();
+        let mut values = arguments.to_vec();
         let mut axes: Vec<Option<i64>> = self.batched.iter().copied().map(Self::axis).collect();
         for (tangent, &batched) in tangents.iter().zip(&self.batched) {
             if let Some(tangent) = tangent {
-                all.push(tangent.clone());
+                values.push(tangent.clone());
                 axes.push(Self::axis(batched));
             }
         }
-        let mapped = Mapped::begin(&all, &axes)?;
-        let (one, given) = mapped.trace.inputs.split_at(arguments.len());
-        let mut given = given.iter();
-        let tangents: Vec<Option<Array>> =
-            tangents.iter().map(|tangent| tangent.as_ref().and_then(|_| given.next().cloned())).collect();
-        let mut pushed = self.rules_of_one.jvp(one, &tangents)?;
-        let there: Vec<Array> = pushed.iter().flatten().cloned().collect();
-        let axes = vec![Some(0); there.len()];
-        let mut stacked = mapped.end(&there, &axes)?.into_iter();
+        let mapped = Mapped::begin(&values, &axes)?;
+        let (single, mapped_tangents) = mapped.trace.inputs.split_at(arguments.len());
+        let mut mapped_tangents = mapped_tangents.iter();
+        let tangents: Vec<Option<Array>> = tangents
+            .iter()
+            .map(|tangent| tangent.as_ref().and_then(|_| mapped_tangents.next().cloned()))
+            .collect();
+        let mut pushed = self.rules_of_one.jvp(single, &tangents)?;
+        let nonzero: Vec<Array> = pushed.iter().flatten().cloned().collect();
+        let axes = vec![Some(0); nonzero.len()];
+        let mut stacked = mapped.end(&nonzero, &axes)?.into_iter();
         for pushed in pushed.iter_mut().filter(|pushed| pushed.is_some()) {
             *pushed = stacked.next();
         }
@@ -206,124 +208,124 @@ impl Rules for BatchedRules {
     }
 }
 
-fn sum_batch(all: &Array) -> Result<Array> {
-    let sum = reduce::sum(all, &Axes::one(0))?;
-    rules::reshape(&sum, all.shape()[1..].iter().copied().collect::<umber_types::Shape>())
+fn sum_batch(batch: &Array) -> Result<Array> {
+    let sum = reduce::sum(batch, &Axes::one(0))?;
+    rules::reshape(&sum, batch.shape()[1..].iter().copied().collect::<umber_types::Shape>())
 }
 
-/// The outputs of a custom function for a batch, with its other rules batched.
+/// The outputs of a custom function for a batch, recorded with batched derivative rules.
 pub(super) fn batch(custom: &Custom, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let batch_size = batch_size(inputs);
     let (arguments, outputs) = custom.split(inputs);
-    let given = custom.rules().rule_set();
+    let rule_set = custom.rules().rule_set();
     let outputs = if custom.batches_by_rule() {
-        // Only what the function captured differs from lane to lane: that is constant to a rule.
-        let answered = if arguments.iter().any(|argument| argument.batched) {
+        // If only captured arrays are batched, the rule is not used: it treats them as constants.
+        let results = if arguments.iter().any(|argument| argument.batched) {
             custom.rules().vmap(arguments)?
         } else {
             outputs.to_vec()
         };
-        check_batch(&answered, outputs, batch_size)?;
-        answered
+        check_batch(&results, outputs, batch_size)?;
+        results
     } else {
         outputs.to_vec()
     };
-    if !(given.vjp || given.jvp) {
+    if !(rule_set.vjp || rule_set.jvp) {
         return Ok(outputs);
     }
     let batched = BatchedRules {
         rules_of_one: Arc::clone(custom.rules()),
         batched: arguments.iter().map(|argument| argument.batched).collect(),
     };
-    let mut all: Inputs = arguments.iter().map(|argument| argument.array.clone()).collect();
+    let mut values: Inputs = arguments.iter().map(|argument| argument.array.clone()).collect();
     for output in &outputs {
-        all.push(rules::batch(output, batch_size)?);
+        values.push(rules::batch(output, batch_size)?);
     }
-    Ok(Batched::all(Array::record(custom.with_rules(Arc::new(batched)), all)?))
+    Ok(Batched::all(Array::record(custom.with_rules(Arc::new(batched)), values)?))
 }
 
-/// Is what a rule for batches answered the outputs of all lanes?
-fn check_batch(answered: &[Batched], outputs: &[Batched], batch_size: usize) -> Result<()> {
+/// Check the results of a vmap rule: dtypes, and shapes with or without the batch axis.
+fn check_batch(results: &[Batched], outputs: &[Batched], batch_size: usize) -> Result<()> {
     ensure!(
-        answered.len() == outputs.len(),
+        results.len() == outputs.len(),
         Value("custom_function"),
         "the vmap rule returned {} outputs, expected {}",
-        answered.len(),
+        results.len(),
         outputs.len()
     );
-    for (i, (answered, output)) in answered.iter().zip(outputs).enumerate() {
-        let whole = if answered.batched {
-            answered.array.shape().first() == Some(&batch_size) && answered.shape() == output.shape()
+    for (i, (result, output)) in results.iter().zip(outputs).enumerate() {
+        let has_expected_shape = if result.batched {
+            result.array.shape().first() == Some(&batch_size) && result.shape() == output.shape()
         } else {
-            answered.shape() == output.shape()
+            result.shape() == output.shape()
         };
-        let rules_of_one = umber_types::Shape::new(output.shape().iter().copied());
+        let expected_shape = umber_types::Shape::new(output.shape().iter().copied());
         ensure!(
-            whole,
+            has_expected_shape,
             Value("custom_function"),
-            "the vmap rule returned shape {} for output {i}, expected {rules_of_one} for each of \
+            "the vmap rule returned shape {} for output {i}, expected {expected_shape} for each of \
              {batch_size} batch elements",
-            answered.array.shape()
+            result.array.shape()
         );
         ensure!(
-            answered.array.dtype() == output.array.dtype(),
+            result.array.dtype() == output.array.dtype(),
             Type("custom_function"),
             "the vmap rule returned dtype {} for output {i}, expected {}",
-            answered.array.dtype(),
+            result.array.dtype(),
             output.array.dtype()
         );
     }
     Ok(())
 }
 
-/// For each node of a tape whether its rule for batches is asked, and then for which argument: one that may differ from
-/// lane to lane, given what is batched. Elsewhere what the function computed is taken. Nothing where no node has a rule.
-pub(super) fn asked(tape: &Tape, sources: &[Option<Batched>]) -> Vec<Option<usize>> {
+/// For each node of a tape whose vmap rule is used, the index of an argument that may be batched. The outputs of other custom
+/// functions are those of their operations. Empty if no node has a vmap rule.
+pub(super) fn vmap_rule_arguments(tape: &Tape, sources: &[Option<Batched>]) -> Vec<Option<usize>> {
     let has_rule = |op: &Op| matches!(op, Op::Custom(custom) if custom.batches_by_rule());
     if !tape.nodes.iter().any(|node| has_rule(node.op())) {
         return Vec::new();
     }
     let mut batched: Vec<bool> =
         sources.iter().map(|source| source.as_ref().is_some_and(|source| source.batched)).collect();
-    let ask = |node: &std::sync::Arc<crate::graph::Node>| {
+    let rule_argument = |node: &std::sync::Arc<crate::graph::Node>| {
         let inputs = node.inputs();
-        let differs = |input: &Array| tape.slot(input).is_some_and(|slot| batched[slot]);
-        if inputs.iter().any(differs) {
+        let may_be_batched = |input: &Array| tape.slot(input).is_some_and(|slot| batched[slot]);
+        if inputs.iter().any(may_be_batched) {
             batched[tape.slots_of(node)].fill(true);
         }
         let Op::Custom(custom) = node.op() else { return None };
-        let differs = |input: &Array| tape.slot(input).is_some_and(|slot| batched[slot]);
-        has_rule(node.op()).then(|| custom.split(&inputs).0.iter().position(differs))?
+        let may_be_batched = |input: &Array| tape.slot(input).is_some_and(|slot| batched[slot]);
+        has_rule(node.op()).then(|| custom.split(&inputs).0.iter().position(may_be_batched))?
     };
-    tape.nodes.iter().map(ask).collect()
+    tape.nodes.iter().map(rule_argument).collect()
 }
 
-/// Which nodes a walk towards `outputs` needs, where the user's rules (of the nodes `by_rule`) stand for how their functions
-/// were computed.
+/// The nodes of a tape that are needed for `outputs`, if the nodes `by_rule` use custom rules in place of their functions'
+/// operations.
 ///
 /// `None`: all of them.
 pub(super) fn needed(tape: &Tape, outputs: &[Array], by_rule: impl Fn(usize) -> bool) -> Option<Vec<bool>> {
     if !(0..tape.nodes.len()).any(&by_rule) {
         return None;
     }
-    let mut wanted = vec![false; tape.slots()];
-    let want = |arrays: &[Array], wanted: &mut Vec<bool>| {
+    let mut needed_slots = vec![false; tape.slots()];
+    let mark_slots = |arrays: &[Array], needed_slots: &mut Vec<bool>| {
         for slot in arrays.iter().filter_map(|array| tape.slot(array)) {
-            wanted[slot] = true;
+            needed_slots[slot] = true;
         }
     };
-    want(outputs, &mut wanted);
+    mark_slots(outputs, &mut needed_slots);
     let mut needed = vec![false; tape.nodes.len()];
     for (i, (node, needed)) in tape.nodes.iter().zip(&mut needed).enumerate().rev() {
-        *needed = tape.slots_of(node).any(|slot| wanted[slot]);
+        *needed = tape.slots_of(node).any(|slot| needed_slots[slot]);
         if *needed {
             let inputs = node.inputs();
             if let Op::Custom(custom) = node.op()
                 && by_rule(i)
             {
-                want(custom.split(&inputs).0, &mut wanted);
+                mark_slots(custom.split(&inputs).0, &mut needed_slots);
             } else {
-                want(&inputs, &mut wanted);
+                mark_slots(&inputs, &mut needed_slots);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Expanding: operations of some kinds replaced by the simpler ones that they stand for.
+//! Expansion: replace operations of some kinds by simpler ones.
 
 use umber_types::Result;
 
@@ -8,8 +8,7 @@ use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::source_line::with_source_line;
 
-/// The same `outputs` of `placeholders`, without the operations for which `is_replaced` holds: what these expand to
-/// stands in their place.
+/// The same `outputs` of `placeholders`, with the operations for which `is_replaced` is true replaced by their expansions.
 pub(crate) fn expanded(
     placeholders: &[Array],
     outputs: &[Array],
@@ -20,23 +19,23 @@ pub(crate) fn expanded(
         return Ok(outputs.to_vec());
     }
     let mut slots: Vec<Option<Array>> = vec![None; tape.slots()];
-    let stand_in = |array: &Array, slots: &[Option<Array>]| {
+    let replacement = |array: &Array, slots: &[Option<Array>]| {
         tape.slot(array).and_then(|slot| slots[slot].clone()).unwrap_or_else(|| array.clone())
     };
     for node in &tape.nodes {
-        let given = node.inputs();
-        let inputs: Inputs = given.iter().map(|input| stand_in(input, &slots)).collect();
+        let old_inputs = node.inputs();
+        let inputs: Inputs = old_inputs.iter().map(|input| replacement(input, &slots)).collect();
         let expansion = if is_replaced(node.op()) { node.op().expand(&inputs) } else { None };
-        let is_kept = inputs.iter().zip(&given).all(|(new, old)| new.is_same(old));
+        let is_unchanged = inputs.iter().zip(&old_inputs).all(|(new, old)| new.is_same(old));
         let _line = with_source_line(node.origin().cloned());
         let arrays = match expansion {
             Some(arrays) => arrays?,
-            None if is_kept => continue,
+            None if is_unchanged => continue,
             None => Array::record_on(node.op().clone(), inputs, node.stream())?.into_vec(),
         };
         for (slot, array) in tape.slots_of(node).zip(arrays) {
             slots[slot] = Some(array);
         }
     }
-    Ok(outputs.iter().map(|output| stand_in(output, &slots)).collect())
+    Ok(outputs.iter().map(|output| replacement(output, &slots)).collect())
 }

@@ -77,7 +77,7 @@ pub fn check_scalar(value: &Array) -> Result<()> {
     Ok(())
 }
 
-/// The cotangent that a gradient begins with.
+/// The cotangent of 1 that a gradient starts from.
 fn seed(value: &Array) -> Result<Array> {
     check_scalar(value)?;
     Ok(Array::scalar(1.0, value.dtype().inexact()))

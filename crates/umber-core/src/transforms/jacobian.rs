@@ -1,8 +1,8 @@
 //! Jacobians, Hessians, linearisation, and shape inference without evaluation.
 //!
-//! Entry `[o, i]` of a Jacobian has the axes of output `o`, then those of input `i`. Between real numbers it is the
-//! derivative; of complex outputs it is the derivative of a holomorphic function; of a real output with respect to
-//! complex `z = x + iy` it is `∂f/∂x + i ∂f/∂y`, as a gradient is.
+//! Entry `[o, i]` of a Jacobian has the axes of output `o`, then those of input `i`. For real functions it is the
+//! derivative. For complex outputs it is the derivative of a holomorphic function. For a real output and a
+//! complex input `z = x + iy` it is `∂f/∂x + i ∂f/∂y`, as in a gradient.
 
 use umber_types::{Result, Scalar, Shape, ensure};
 
@@ -16,7 +16,7 @@ use crate::ops;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::{cast, conj, reshape};
 
-/// Jacobians by outputs, and for each by inputs.
+/// Jacobians, indexed by output and then by input.
 pub type Jacobians = Vec<Vec<Array>>;
 
 /// Return a function that computes the Jacobian of a function in forward mode.
@@ -84,20 +84,21 @@ where
     F: Fn(&[Array]) -> Result<Array>,
 {
     move |inputs| {
-        let all: Vec<usize> = (0..inputs.len()).collect();
-        let gradient = |inputs: &[Array]| value_and_grad(&f, &all)(inputs).map(|(_, gradients)| gradients);
+        let argnums: Vec<usize> = (0..inputs.len()).collect();
+        let gradient =
+            |inputs: &[Array]| value_and_grad(&f, &argnums)(inputs).map(|(_, gradients)| gradients);
         jacfwd(gradient)(inputs)
     }
 }
 
-/// The unit vectors of arrays like `like`, times `unit`, along a first axis.
-fn basis(like: &Array, unit: Scalar) -> Result<Array> {
-    let (size, dtype) = (like.size(), like.dtype().inexact());
+/// The unit vectors of the shape of `template`, times `unit`, stacked along a first axis.
+fn basis(template: &Array, unit: Scalar) -> Result<Array> {
+    let (size, dtype) = (template.size(), template.dtype().inexact());
     let eye = ops::multiply(&ops::eye(size as i64, size as i64, 0, dtype)?, &Array::scalar(unit, dtype))?;
-    reshape(&eye, joined(&[size], like.shape()))
+    reshape(&eye, concatenated(&[size], template.shape()))
 }
 
-fn joined(first: &[usize], second: &[usize]) -> Shape {
+fn concatenated(first: &[usize], second: &[usize]) -> Shape {
     first.iter().chain(second).copied().collect()
 }
 
@@ -121,16 +122,16 @@ pub fn pull_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
         mapped.end(&pulled, &vec![Some(0); inputs.len()])
     };
     let of_output = |(o, output): (usize, &Array)| -> Result<Vec<Array>> {
-        let all_shapes = |input: &Array| joined(output.shape(), input.shape());
+        let entry_shape = |input: &Array| concatenated(output.shape(), input.shape());
         if output.size() == 0 {
             return Ok(inputs
                 .iter()
-                .map(|input| Array::full(all_shapes(input), 0.0, input.dtype().inexact()))
+                .map(|input| Array::full(entry_shape(input), 0.0, input.dtype().inexact()))
                 .collect());
         }
         let is_complex = output.dtype().is_complex();
         let along_real = rows(o, Scalar::Float(1.0))?;
-        // Real inputs get the real part of what is pulled back: the imaginary part of the derivative takes a second pull.
+        // For real inputs, pulling back gives the real part only: the imaginary part of the derivative takes a second pull.
         let along_imaginary = if is_complex && inputs.iter().any(|input| !input.dtype().is_complex()) {
             Some(rows(o, Scalar::Complex(0.0, 1.0))?)
         } else {
@@ -142,7 +143,7 @@ pub fn pull_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
                 (_, true, true) => conj(&row)?,
                 _ => row,
             };
-            reshape(&entry, all_shapes(input))
+            reshape(&entry, entry_shape(input))
         };
         inputs.iter().zip(along_real).enumerate().map(entry).collect()
     };
@@ -164,11 +165,11 @@ pub fn push_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
         let is_complex = input.dtype().is_complex();
         let is_empty = input.size() == 0;
         let along_real = if is_empty { Vec::new() } else { columns(i, Scalar::Float(1.0))? };
-        // The gradient of a real output takes the change along both parts.
+        // The gradient of a real output with respect to a complex input combines the tangents of real and imaginary part.
         let needs_both = is_complex && !is_empty && outputs.iter().any(|output| !output.dtype().is_complex());
         let along_imaginary = if needs_both { Some(columns(i, Scalar::Complex(0.0, 1.0))?) } else { None };
         for (o, output) in outputs.iter().enumerate() {
-            let shape = joined(output.shape(), input.shape());
+            let shape = concatenated(output.shape(), input.shape());
             let entry = match &along_imaginary {
                 _ if is_empty => Array::full(shape.clone(), 0.0, output.dtype().inexact()),
                 Some(imaginary) if !output.dtype().is_complex() => complex(&along_real[o], &imaginary[o])?,
@@ -180,7 +181,7 @@ pub fn push_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
     Ok(jacobians)
 }
 
-/// The linear function that another is like at a point.
+/// The derivative of a function at a point, a linear function.
 #[derive(Clone, Debug)]
 pub struct Linear {
     program: Program,
@@ -212,7 +213,7 @@ pub fn linearize(
 }
 
 impl Linear {
-    /// What takes tangents of the `inputs` of a trace to tangents of the `outputs` computed from them.
+    /// The linear function from tangents of the `inputs` of a trace to tangents of the `outputs` computed from them.
     pub fn of(inputs: &[Array], outputs: &[Array]) -> Result<Linear> {
         let specs = inputs.iter().map(|input| ArraySpec::new(input.shape().clone(), input.dtype().inexact()));
         let tangents = Trace::placeholders(Leaf::Trace, specs);
@@ -245,8 +246,8 @@ impl Linear {
 /// use umber::{ArraySpec, DType, Shape, ops};
 /// use umber::transforms::eval_shape;
 /// let specs = [ArraySpec::new([1 << 20, 3], DType::Float16), ArraySpec::new([3, 1 << 20], DType::Float32)];
-/// let answer = eval_shape(|x| Ok(vec![ops::matmul(&x[0], &x[1])?]), &specs)?;
-/// assert_eq!(answer, [ArraySpec::new([1 << 20, 1 << 20], DType::Float32)]);
+/// let outputs = eval_shape(|x| Ok(vec![ops::matmul(&x[0], &x[1])?]), &specs)?;
+/// assert_eq!(outputs, [ArraySpec::new([1 << 20, 1 << 20], DType::Float32)]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn eval_shape(

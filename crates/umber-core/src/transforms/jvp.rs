@@ -1,4 +1,4 @@
-//! Jvp: walk a tape from inputs to outputs and push tangents forward.
+//! Jvp: traverse a tape from inputs to outputs and push tangents forward.
 
 use std::sync::Arc;
 
@@ -17,8 +17,8 @@ use crate::primitive::{Point, Primitive};
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::cast;
 
-/// One tangent an input or output of a node; `None` is zero.
-type Few = SmallVec<[Option<Array>; 4]>;
+/// One tangent for each input or output of a node; `None` is zero.
+type NodeTangents = SmallVec<[Option<Array>; 4]>;
 
 /// Compute the outputs of a function and a Jacobian-vector product.
 ///
@@ -55,19 +55,19 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
             tangent.shape(),
             input.shape()
         );
-        // Integers given by a user are numbers, too.
+        // Tangents may be integers.
         checked.push(check_derivative(Some(cast(tangent, tangent.dtype().inexact())?), input)?);
     }
     let tape = Tape::traced(inputs, outputs);
     let slots = push(&tape, inputs, checked, outputs)?;
-    let answer = |output: &Array| {
+    let tangent_of = |output: &Array| {
         let pushed = tape.slot(output).and_then(|slot| slots[slot].clone());
         pushed.unwrap_or_else(|| zero_derivative(output))
     };
-    Ok(outputs.iter().map(answer).collect())
+    Ok(outputs.iter().map(tangent_of).collect())
 }
 
-/// Walk the tape forwards; answers the tangents of all slots that `outputs` need.
+/// Traverse the tape forwards; returns the tangents of all slots that `outputs` need.
 pub(super) fn push(
     tape: &Tape,
     sources: &[Array],
@@ -76,7 +76,7 @@ pub(super) fn push(
 ) -> Result<Slots> {
     let mut slots: Slots = vec![None; tape.slots()];
     for (source, tangent) in sources.iter().zip(tangents) {
-        // One array may stand as data and as index: only the former has a tangent.
+        // An array may be used as data and as an index: only the former has a tangent.
         if let (Some(slot), Some(tangent)) = (tape.slot(source), tangent) {
             slots[slot] = Some(tangent);
         }
@@ -90,7 +90,7 @@ pub(super) fn push(
         let tangent = |(i, input): (usize, &Array)| {
             tape.slot(input).filter(|_| !node.op().is_index(i)).and_then(|slot| slots[slot].clone())
         };
-        let tangents: Few = node.inputs().iter().enumerate().map(tangent).collect();
+        let tangents: NodeTangents = node.inputs().iter().enumerate().map(tangent).collect();
         if tangents.iter().all(Option::is_none) {
             continue;
         }
@@ -106,15 +106,15 @@ pub(super) fn push(
     Ok(slots)
 }
 
-/// The tangents of a node's outputs: by its rule, through what it stands for, or from its vjp.
-fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
+/// The tangents of a node's outputs: by its rule, through its expansion, or from its vjp.
+fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<NodeTangents> {
     if let Some(pushed) = control_flow::jvp(node, tangents) {
         return Ok(pushed?.into());
     }
     let op = node.op();
     let site = Site::of(node)?;
-    let wanted: SmallVec<[bool; 4]> = tangents.iter().map(Option::is_some).collect();
-    let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted: &wanted };
+    let has_tangent: SmallVec<[bool; 4]> = tangents.iter().map(Option::is_some).collect();
+    let point = Point { inputs: &site.inputs, outputs: &site.outputs, needs_cotangent: &has_tangent };
     if let Some(pushed) = op.jvp(&point, tangents) {
         return Ok(pushed?.into_iter().map(Some).collect());
     }
@@ -129,13 +129,13 @@ fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<Few> {
     transpose_twice(node, &point, tangents)
 }
 
-/// The jvp from the vjp, which is linear in its cotangents: its transpose with respect to them.
-fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array>]) -> Result<Few> {
-    let stand_in = |output: &Array| {
+/// The jvp derived from the vjp: this is linear in its cotangents, and the jvp is its transpose with respect to them.
+fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array>]) -> Result<NodeTangents> {
+    let placeholder = |output: &Array| {
         let spec = ArraySpec { shape: output.shape().clone(), dtype: output.dtype().inexact() };
         Array::placeholder(Leaf::Trace, spec, None)
     };
-    let cotangents: Vec<Array> = point.outputs.iter().map(stand_in).collect();
+    let cotangents: Vec<Array> = point.outputs.iter().map(placeholder).collect();
     let Some(pulled) = node.op().vjp(point, &cotangents) else {
         bail!(Value("jvp"), "{} has no derivative; wrap its input in stop_gradient", node.op().name());
     };
@@ -146,5 +146,5 @@ fn transpose_twice(node: &Arc<Node>, point: &Point<'_>, tangents: &[Option<Array
     };
     let tape = Tape::between(&cotangents, &pulled, is_outside);
     let slots = pull(&tape, &pulled, tangents)?;
-    Ok(cotangents.iter().map(|stand_in| tape.slot(stand_in).and_then(|i| slots[i].clone())).collect())
+    Ok(cotangents.iter().map(|placeholder| tape.slot(placeholder).and_then(|i| slots[i].clone())).collect())
 }

@@ -1,6 +1,6 @@
-//! Transforms: what is computed from a recorded graph besides its value.
+//! Transforms: derivatives and batches of functions, computed from recorded graphs.
 //!
-//! Each runs the user's function once on traced arrays, then walks what was recorded and asks every node's rule:
+//! Each runs the user's function once on traced arrays, then traverses the recorded tape and applies the rule of each node:
 //! [`vjp`] backwards for gradients, [`jvp`] forwards for directional derivatives, [`vmap`] forwards for a batch of
 //! arguments. Rules build ordinary arrays, so transforms nest in any order. A front end that must return to its own
 //! language to run the function uses the two halves ([`Trace`], then [`pull_back`], [`push_forward`] or
@@ -32,7 +32,7 @@ pub use trace::Trace;
 pub use vjp::{pull_back, vjp};
 pub use vmap::{Mapped, batch, from_front, to_front, vmap};
 
-/// The rules of nodes that hold functions, which are transformed themselves; those of all others are their own.
+/// The rules of nodes that hold functions, which have to be transformed themselves; other nodes use their own rules.
 mod holders {
     use super::{checkpoint, custom};
     use crate::graph::Array;
@@ -40,18 +40,18 @@ mod holders {
     use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
 
     pub(super) fn vjp(op: &Op, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        if let Op::Checkpoint(held) = op {
-            return Some(checkpoint::vjp(held, at, cotangents));
+        if let Op::Checkpoint(checkpoint_op) = op {
+            return Some(checkpoint::vjp(checkpoint_op, at, cotangents));
         }
         op.vjp(at, cotangents)
     }
 
     pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        if let Op::Checkpoint(held) = op {
-            return Some(checkpoint::batch(held, inputs));
+        if let Op::Checkpoint(checkpoint_op) = op {
+            return Some(checkpoint::batch(checkpoint_op, inputs));
         }
-        if let Op::Custom(held) = op {
-            return Some(custom::batch(held, inputs));
+        if let Op::Custom(custom_op) = op {
+            return Some(custom::batch(custom_op, inputs));
         }
         op.vmap(inputs)
     }

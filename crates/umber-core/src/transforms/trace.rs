@@ -1,4 +1,4 @@
-//! Trace: the arguments a function is run on while it is followed, and nodes as derivative rules see them.
+//! Trace: the arguments on which a function is traced, and nodes in the form that derivative rules need.
 
 use std::sync::Arc;
 
@@ -14,26 +14,26 @@ use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::cast;
 use crate::source_line::{SourceLineGuard, with_source_line};
 
-/// A function is being followed: run it on `inputs`, then end the trace.
+/// A trace of a function in progress: run the function on `inputs`, then end the trace.
 #[derive(Debug)]
 pub struct Trace {
-    /// What to run the function on.
+    /// The arguments of the function.
     pub inputs: Vec<Array>,
-    /// Tracing goes on until this is dropped.
+    /// Tracing ends when this is dropped.
     guard: Tracing,
-    /// What loops in the function do about residuals, until it returns.
+    /// Whether loops in the function save residuals, until it returns.
     residuals: Option<WithResiduals>,
 }
 
 impl Trace {
     /// Arguments with the values of `primals`, which can be read while tracing.
     ///
-    /// They stay connected to `primals`, so an outer transform sees through the inner one.
+    /// They depend on `primals`, so that an outer transform sees through the inner one.
     pub fn with_data(primals: &[Array]) -> Result<Trace> {
         Trace::over(primals, Residuals::Kept)
     }
 
-    /// As [`Trace::with_data`], for a derivative that is taken forwards: loops keep nothing for a backward pass.
+    /// As [`Trace::with_data`], for forward mode: loops save no residuals for a backward pass.
     pub fn forwards(primals: &[Array]) -> Result<Trace> {
         Trace::over(primals, Residuals::Recomputed)
     }
@@ -45,7 +45,7 @@ impl Trace {
         Ok(Trace { inputs, guard, residuals: Some(tracing::with_residuals(residuals)) })
     }
 
-    /// Arguments without values; `leaf` says which transform is to be named when somebody asks for one.
+    /// Arguments without values; `leaf` determines which transform is named in errors about missing values.
     pub fn placeholders(leaf: Leaf, specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
         debug_assert!(leaf.is_placeholder());
         let guard = tracing::enter();
@@ -54,7 +54,7 @@ impl Trace {
         Trace { inputs: inputs.collect(), guard, residuals }
     }
 
-    /// Arguments without values, of a function whose graph alone is wanted.
+    /// Arguments without values, for a function of which only the graph is needed.
     pub fn of_graph(specs: impl IntoIterator<Item = ArraySpec>) -> Trace {
         Trace::placeholders(Leaf::Trace, specs)
     }
@@ -64,12 +64,12 @@ impl Trace {
         Array::placeholder(leaf, spec, Some(self.guard.trace_scope()))
     }
 
-    /// The function has returned: what is recorded from now on is followed still, but is no part of it.
+    /// Call when the function has returned: later operations are still traced, but are not part of the function.
     pub fn returned(&mut self) {
         self.residuals = None;
     }
 
-    /// Stop tracing and answer the arguments that the function was run on.
+    /// Stop tracing and return the arguments that the function was run on.
     pub fn end(self) -> Vec<Array> {
         drop(self.residuals);
         drop(self.guard);
@@ -77,7 +77,7 @@ impl Trace {
     }
 }
 
-/// A node as derivative rules see it.
+/// The inputs and outputs of a node, as derivative rules need them.
 pub(super) struct Site {
     /// The node's inputs.
     pub(super) inputs: Inputs,
@@ -86,9 +86,9 @@ pub(super) struct Site {
 }
 
 impl Site {
-    /// The node as it is; where it computes in integers, as it would compute in floating point.
+    /// The inputs and outputs of a node. If it computes in integers, they are converted to floating point.
     ///
-    /// Derivatives of integers are real numbers, so rules must compute them in a dtype that holds real numbers.
+    /// Derivatives of integers are real numbers, so rules must compute them in a floating-point dtype.
     pub(super) fn of(node: &Arc<Node>) -> Result<Site> {
         let mut site = Site { inputs: node.inputs(), outputs: Array::outputs_of(node) };
         let op = node.op();
@@ -110,43 +110,50 @@ impl Site {
     }
 }
 
-/// What a rule records for a node stands for the node's line. A custom rule is a function with lines of its own.
+/// Give operations recorded by a node's rule the source line of the node. A custom rule is a function with lines of its own.
 pub(super) fn on_line_of(node: &Node) -> Option<SourceLineGuard> {
     (!matches!(node.op(), Op::Custom(_))).then(|| with_source_line(node.origin().cloned()))
 }
 
-/// Does a derivative pass through this node at all? A truth value made from numbers changes only in jumps.
+/// Whether the derivative of a node is zero everywhere: a bool computed from numbers is piecewise constant.
 pub(super) fn is_flat(node: &Node) -> bool {
     let is_bool = |dtype| dtype == umber_types::DType::Bool;
     node.outputs.iter().all(|output| is_bool(output.spec.dtype))
         && !node.lock_inputs().iter().any(|input| is_bool(input.dtype()))
 }
 
-/// Fails for a complex derivative of what is real: its imaginary part would be lost.
-pub(super) fn check_is_real(op: &str, what: &str, i: usize, derivative: &Array, like: &Array) -> Result<()> {
-    let (got, expected) = (derivative.dtype(), like.dtype().inexact());
-    let of = if like.dtype() == expected { String::new() } else { format!(" (for {})", like.dtype()) };
+/// Error for a complex derivative of a real value, whose imaginary part would be lost.
+pub(super) fn check_is_real(
+    op: &str,
+    what: &str,
+    i: usize,
+    derivative: &Array,
+    primal: &Array,
+) -> Result<()> {
+    let (got, expected) = (derivative.dtype(), primal.dtype().inexact());
+    let suffix =
+        if primal.dtype() == expected { String::new() } else { format!(" (for {})", primal.dtype()) };
     ensure!(
         expected.is_complex() || !got.is_complex(),
         Value(op),
-        "{what} {i} must be real, like {expected}{of}, not {got}"
+        "{what} {i} must be real, like {expected}{suffix}, not {got}"
     );
     Ok(())
 }
 
-/// A derivative with respect to `like`, in the dtype derivatives of it have; `None` is zero.
-pub(super) fn check_derivative(derivative: Option<Array>, like: &Array) -> Result<Option<Array>> {
+/// A derivative with respect to `primal`, in the dtype of such derivatives; `None` is zero.
+pub(super) fn check_derivative(derivative: Option<Array>, primal: &Array) -> Result<Option<Array>> {
     let Some(derivative) = derivative else { return Ok(None) };
-    debug_assert_eq!(derivative.shape(), like.shape());
+    debug_assert_eq!(derivative.shape(), primal.shape());
     let is_zero = derivative.constant().is_some_and(|value| value.as_complex() == (0.0, 0.0));
-    // Rules get real numbers and answer them; only a zero made like an integer array is of its dtype.
+    // Rules receive and return real numbers; only a zero created with the dtype of an integer array is an integer.
     if is_zero || !derivative.dtype().is_inexact() {
         return Ok(None);
     }
-    cast(&derivative, like.dtype().inexact()).map(Some)
+    cast(&derivative, primal.dtype().inexact()).map(Some)
 }
 
-/// Zeros in the dtype and shape of a derivative with respect to `like`.
-pub(super) fn zero_derivative(like: &Array) -> Array {
-    Array::full(like.shape().clone(), 0.0, like.dtype().inexact())
+/// Zeros in the dtype and shape of a derivative with respect to `primal`.
+pub(super) fn zero_derivative(primal: &Array) -> Array {
+    Array::full(primal.shape().clone(), 0.0, primal.dtype().inexact())
 }

@@ -1,4 +1,4 @@
-//! Vjp: walk a tape from outputs to inputs and pull cotangents back.
+//! Vjp: traverse a tape from outputs to inputs and pull cotangents back.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::device;
 use crate::graph::{Array, Node};
 use crate::primitive::{Cotangents, Point, Primitive};
 
-/// Derivatives by slot; `None` is zero.
+/// Derivatives, indexed by slot; `None` is zero.
 pub(super) type Slots = Vec<Option<Array>>;
-/// One derivative an output of a node; `None` is zero.
+/// One derivative for each output of a node; `None` is zero.
 type Outputs = SmallVec<[Option<Array>; 1]>;
 
 /// Compute the outputs of a function and a vector-Jacobian product.
@@ -56,14 +56,14 @@ pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> R
     }
     let tape = Tape::traced(inputs, outputs);
     let slots = pull(&tape, outputs, cotangents.iter().cloned().map(Some))?;
-    let answer = |input: &Array| {
+    let cotangent_of = |input: &Array| {
         let pulled = tape.slot(input).and_then(|slot| slots[slot].clone());
         pulled.unwrap_or_else(|| zero_derivative(input))
     };
-    Ok(inputs.iter().map(answer).collect())
+    Ok(inputs.iter().map(cotangent_of).collect())
 }
 
-/// Walk the tape backwards; answers the cotangents left in the slots of its sources.
+/// Traverse the tape backwards; returns the cotangents in the slots of its sources.
 pub(super) fn pull(
     tape: &Tape,
     outputs: &[Array],
@@ -78,23 +78,23 @@ pub(super) fn pull(
         }
     }
     for node in tape.nodes.iter().rev() {
-        let taken: Outputs =
+        let cotangents: Outputs =
             slots[tape.slots_of(node)].iter_mut().map(CotangentSum::take).collect::<Result<_>>()?;
-        if taken.iter().all(Option::is_none) || is_flat(node) {
+        if cotangents.iter().all(Option::is_none) || is_flat(node) {
             continue;
         }
         let _stream = device::on_stream(node.stream());
         let _line = on_line_of(node);
         let inputs = node.inputs();
-        let places: SmallVec<[Option<usize>; 4]> = inputs
+        let slots_of_inputs: SmallVec<[Option<usize>; 4]> = inputs
             .iter()
             .enumerate()
             .map(|(i, input)| tape.slot(input).filter(|_| !node.op().is_index(i)))
             .collect();
-        let wanted: SmallVec<[bool; 4]> = places.iter().map(Option::is_some).collect();
-        let pulled = pull_node(node, &wanted, taken)?;
-        for ((place, pulled), input) in places.into_iter().zip(pulled).zip(&inputs) {
-            if let (Some(slot), Some(pulled)) = (place, check_derivative(pulled, input)?) {
+        let needs_cotangent: SmallVec<[bool; 4]> = slots_of_inputs.iter().map(Option::is_some).collect();
+        let pulled = pull_node(node, &needs_cotangent, cotangents)?;
+        for ((slot, pulled), input) in slots_of_inputs.into_iter().zip(pulled).zip(&inputs) {
+            if let (Some(slot), Some(pulled)) = (slot, check_derivative(pulled, input)?) {
                 slots[slot].add(pulled)?;
             }
         }
@@ -102,7 +102,7 @@ pub(super) fn pull(
     slots.iter_mut().map(CotangentSum::take).collect()
 }
 
-/// A cotangent in the dtype that cotangents of `output` have. Integers given by a user are numbers, too.
+/// A cotangent in the dtype of cotangents of `output`. Cotangents from users may be integers.
 fn as_cotangent(cotangent: Option<Array>, output: &Array) -> Result<Option<Array>> {
     let Some(cotangent) = cotangent else { return Ok(None) };
     let real = crate::primitives::rules::cast(&cotangent, cotangent.dtype().inexact())?;
@@ -110,8 +110,8 @@ fn as_cotangent(cotangent: Option<Array>, output: &Array) -> Result<Option<Array
 }
 
 /// The cotangents of a node's inputs.
-fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
-    if let Some(pulled) = control_flow::vjp(node, wanted, &cotangents) {
+fn pull_node(node: &Arc<Node>, needs_cotangent: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+    if let Some(pulled) = control_flow::vjp(node, needs_cotangent, &cotangents) {
         return pulled;
     }
     let site = Site::of(node)?;
@@ -120,26 +120,34 @@ fn pull_node(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<C
         .zip(&site.outputs)
         .map(|(cotangent, output)| cotangent.clone().unwrap_or_else(|| zero_derivative(output)))
         .collect();
-    let point = Point { inputs: &site.inputs, outputs: &site.outputs, wanted };
+    let point = Point { inputs: &site.inputs, outputs: &site.outputs, needs_cotangent };
     match holders::vjp(node.op(), &point, &filled) {
         Some(pulled) => pulled,
-        None => pull_expansion(node, wanted, cotangents),
+        None => pull_expansion(node, needs_cotangent, cotangents),
     }
 }
 
-/// Pull back through the simpler nodes that a node stands for.
-fn pull_expansion(node: &Arc<Node>, wanted: &[bool], cotangents: Outputs) -> Result<Cotangents> {
+/// Pull back through the simpler nodes of a node's expansion.
+fn pull_expansion(node: &Arc<Node>, needs_cotangent: &[bool], cotangents: Outputs) -> Result<Cotangents> {
     let inputs = node.inputs();
     let Some(expanded) = node.op().expand(&inputs) else {
         bail!(Value("vjp"), "{} has no gradient; wrap its input in stop_gradient", node.op().name());
     };
     let expanded = expanded?;
-    let sources: Vec<Array> =
-        inputs.iter().zip(wanted).filter(|(_, wanted)| **wanted).map(|(input, _)| input.clone()).collect();
+    let sources: Vec<Array> = inputs
+        .iter()
+        .zip(needs_cotangent)
+        .filter(|(_, needs_cotangent)| **needs_cotangent)
+        .map(|(input, _)| input.clone())
+        .collect();
     let tape =
         Tape::between(&sources, &expanded, |node| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node)));
     let mut slots = pull(&tape, &expanded, cotangents)?;
-    // Taken, not cloned: an array that is an input twice has one cotangent, not two.
+    // Taken, not cloned: an array that is used as two inputs has one cotangent, not two.
     let mut take = |input: &Array| tape.slot(input).and_then(|slot| slots[slot].take());
-    Ok(inputs.iter().zip(wanted).map(|(input, &wanted)| if wanted { take(input) } else { None }).collect())
+    Ok(inputs
+        .iter()
+        .zip(needs_cotangent)
+        .map(|(input, &needs_cotangent)| if needs_cotangent { take(input) } else { None })
+        .collect())
 }

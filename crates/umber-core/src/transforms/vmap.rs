@@ -1,4 +1,4 @@
-//! Vmap: walk a tape from inputs to outputs with every node working on a batch at once.
+//! Vmap: traverse a tape from inputs to outputs, with every node computing a whole batch.
 
 use std::sync::Arc;
 
@@ -37,7 +37,7 @@ where
     }
 }
 
-/// One axis an array, from as many or from one for all.
+/// One axis for each array, from as many or from a single one for all.
 fn expand_axes(name: &str, axes: &[Option<i64>], count: usize) -> Result<Vec<Option<i64>>> {
     match axes {
         [axis] => Ok(vec![*axis; count]),
@@ -46,21 +46,21 @@ fn expand_axes(name: &str, axes: &[Option<i64>], count: usize) -> Result<Vec<Opt
     }
 }
 
-/// A function is being followed on one lane of its arguments: run it on `trace.inputs`, then end.
+/// A trace of a function on a single element of its batched arguments: run it on `trace.inputs`, then end it.
 #[derive(Debug)]
 pub struct Mapped {
-    /// One lane of every argument, without values.
+    /// One batch element of every argument, without values.
     pub trace: Trace,
-    /// The arguments, batch axis in front.
+    /// The arguments, with the batch axis first.
     values: Vec<Batched>,
     batch_size: usize,
-    /// Stands for the number of the lane: draws without a key differ by it.
+    /// Placeholder for the index of the batch element: draws without a key depend on it.
     index: Array,
     batch_index_guard: BatchIndexGuard,
 }
 
 impl Mapped {
-    /// Take one lane of `inputs` along `axes`; inputs whose axis is `None` are the same in every lane.
+    /// Trace one batch element of `inputs` along `axes`; inputs whose axis is `None` are shared by all elements.
     pub fn begin(inputs: &[Array], axes: &[Option<i64>]) -> Result<Mapped> {
         ensure!(
             inputs.len() == axes.len(),
@@ -99,12 +99,12 @@ impl Mapped {
         Ok(Mapped { trace, values, batch_size, index, batch_index_guard })
     }
 
-    /// How many lanes there are.
+    /// The batch size.
     pub fn count(&self) -> usize {
         self.batch_size
     }
 
-    /// The outputs of all lanes, stacked along `axes`.
+    /// The outputs of the batch, stacked along `axes`.
     pub fn end(self, outputs: &[Array], axes: &[Option<i64>]) -> Result<Vec<Array>> {
         ensure!(
             outputs.len() == axes.len(),
@@ -118,7 +118,7 @@ impl Mapped {
         batched.iter().zip(axes).map(|(output, axis)| from_front(output, batch_size, *axis)).collect()
     }
 
-    /// The outputs of all lanes, batch axis in front where they differ from lane to lane.
+    /// The outputs of the batch, with the batch axis first if they are batched.
     pub fn finish(mut self, outputs: &[Array]) -> Result<Vec<Batched>> {
         drop(self.batch_index_guard);
         let mut sources = self.trace.end();
@@ -150,10 +150,10 @@ pub fn from_front(output: &Batched, batch_size: usize, axis: Option<i64>) -> Res
     move_axis(&rules::batch(output, batch_size)?, 0, axis)
 }
 
-/// Compute `outputs` for a batch: they were computed from `placeholders` (of a [`Trace`]), which stand for `inputs`.
+/// Compute `outputs` for a batch: they were computed from `placeholders` (of a [`Trace`]), for which `inputs` are substituted.
 pub fn batch(placeholders: &[Array], outputs: &[Array], inputs: &[Batched]) -> Result<Vec<Batched>> {
     let tape = Tape::traced(placeholders, outputs);
-    let _known = checkpoint::batch_memo();
+    let _memo = checkpoint::batch_memo();
     replay(&tape, placeholders, inputs, outputs)
 }
 
@@ -168,17 +168,17 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
         let value = tape.slot(array).and_then(|slot| slots[slot].clone());
         value.unwrap_or_else(|| Batched { array: array.clone(), batched: false })
     };
-    let asked = custom::asked(tape, &slots);
+    let rule_arguments = custom::vmap_rule_arguments(tape, &slots);
     let batch_size = values.iter().find(|value| value.batched).map(|value| value.array.shape()[0]);
-    let needed = custom::needed(tape, outputs, |i| asked.get(i).is_some_and(Option::is_some));
+    let needed = custom::needed(tape, outputs, |i| rule_arguments.get(i).is_some_and(Option::is_some));
     for (i, node) in tape.nodes.iter().enumerate() {
         if needed.as_ref().is_some_and(|needed| !needed[i]) {
             continue;
         }
         let mut inputs: SmallVec<[Batched; 3]> =
             node.inputs().iter().map(|input| value_of(input, &slots)).collect();
-        if let (Some(&Some(argument)), Some(batch_size)) = (asked.get(i), batch_size) {
-            // It may turn out to be the same in every lane.
+        if let (Some(&Some(argument)), Some(batch_size)) = (rule_arguments.get(i), batch_size) {
+            // The argument may not be batched after all, but the rule expects a batched one.
             inputs[argument] = Batched::yes(rules::batch(&inputs[argument], batch_size)?);
         }
         let _stream = device::on_stream(node.stream());
@@ -190,7 +190,7 @@ fn replay(tape: &Tape, sources: &[Array], values: &[Batched], outputs: &[Array])
     Ok(outputs.iter().map(|output| value_of(output, &slots)).collect())
 }
 
-/// A node's outputs for a batch: the same node where no input is batched, else by its rule or what it stands for.
+/// A node's outputs for a batch: the same node if no input is batched, otherwise by its rule or its expansion.
 fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let op = node.op();
     if !inputs.iter().any(|input| input.batched) {
@@ -204,12 +204,12 @@ fn batch_node(node: &Arc<Node>, inputs: &[Batched]) -> Result<Vec<Batched>> {
     if let Some(outputs) = holders::vmap(op, inputs) {
         return outputs;
     }
-    // Expanded as one lane sees it, then batched like any other part of the graph.
-    let lane = node.inputs();
-    let Some(expanded) = op.expand(&lane) else {
+    // Expanded for a single batch element; the expansion is then batched like any other graph.
+    let single = node.inputs();
+    let Some(expanded) = op.expand(&single) else {
         return Err(error!(Value("vmap"), "{} cannot be batched", op.name()));
     };
     let expanded = expanded?;
-    let tape = Tape::between(&lane, &expanded, |_| false);
-    replay(&tape, &lane, inputs, &expanded)
+    let tape = Tape::between(&single, &expanded, |_| false);
+    replay(&tape, &single, inputs, &expanded)
 }

@@ -1,4 +1,4 @@
-//! Helpers the integration tests share.
+//! Helpers that the integration tests share.
 
 use umber_core::{Array, DType, Shape};
 use umber_types::Element;
@@ -13,7 +13,7 @@ pub(crate) fn values<T: Element>(array: &Array) -> Vec<T> {
     array.to_vec().expect("evaluates")
 }
 
-/// Evenly spread float32 values that are not special.
+/// Float32 values without ties and special values.
 #[allow(dead_code, reason = "not every test file needs it")]
 pub(crate) fn ramp(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();

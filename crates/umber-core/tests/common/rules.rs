@@ -10,10 +10,11 @@ use umber_types::{KeepAxes, Scalar};
 
 use super::values;
 
-/// Double-precision values that are not special and all differ, scaled by `size`.
-pub(crate) fn sample_values(shape: impl Into<Shape>, size: f64) -> Array {
+/// Distinct float64 values of magnitude at most `scale`.
+pub(crate) fn sample_values(shape: impl Into<Shape>, scale: f64) -> Array {
     let shape = shape.into();
-    let elements: Vec<f64> = (0..shape.size()).map(|i| size * ((i as f64 + 0.5) * 2.399_963).sin()).collect();
+    let elements: Vec<f64> =
+        (0..shape.size()).map(|i| scale * ((i as f64 + 0.5) * 2.399_963).sin()).collect();
     super::array(&elements, shape)
 }
 
@@ -27,16 +28,16 @@ fn dot(a: &Array, b: &Array) -> f64 {
     values::<f64>(&ops::sum(&product, None, KeepAxes::No).expect("sums"))[0]
 }
 
-/// The vjp rule, or that of the expansion's nodes if there is none, against central differences.
+/// Compare the vjp rule with central differences.
 pub(crate) fn check_vjp(op: impl Into<Op>, inputs: &[&Array]) {
     let op = op.into();
     let inputs: &[Array] = &inputs.iter().map(|&x| x.clone()).collect::<Vec<_>>();
     let output = record(&op, inputs);
-    assert_eq!(output.dtype(), DType::Float64, "differences need doubles");
+    assert_eq!(output.dtype(), DType::Float64, "numerical derivatives need float64");
     let cotangent = sample_values(output.shape().clone(), 1.3);
-    let wanted = vec![true; inputs.len()];
+    let needs_cotangent = vec![true; inputs.len()];
     let outputs = [output];
-    let at = Point { inputs, outputs: &outputs, wanted: &wanted };
+    let at = Point { inputs, outputs: &outputs, needs_cotangent: &needs_cotangent };
     let pulled =
         op.vjp(&at, std::slice::from_ref(&cotangent)).expect("a vjp rule").expect("the rule records");
     assert_eq!(pulled.len(), inputs.len());
@@ -45,29 +46,29 @@ pub(crate) fn check_vjp(op: impl Into<Op>, inputs: &[&Array]) {
         assert_eq!(pulled.spec(), inputs[i].spec(), "cotangent {i} of {}", op.name());
         let direction = sample_values(inputs[i].shape().clone(), 0.7);
         let step = 1e-6;
-        let moved = |by: f64| {
-            let by = Array::scalar(Scalar::Float(by), DType::Float64);
-            let mut moved = inputs.to_vec();
-            moved[i] = &inputs[i] + &direction * &by;
-            dot(&record(&op, &moved), &cotangent)
+        let value_at = |distance: f64| {
+            let distance = Array::scalar(Scalar::Float(distance), DType::Float64);
+            let mut shifted = inputs.to_vec();
+            shifted[i] = &inputs[i] + &direction * &distance;
+            dot(&record(&op, &shifted), &cotangent)
         };
-        let slope = (moved(step) - moved(-step)) / (2.0 * step);
+        let expected = (value_at(step) - value_at(-step)) / (2.0 * step);
         let actual = dot(pulled, &direction);
         assert!(
-            (slope - actual).abs() <= 1e-6 * (1.0 + slope.abs()),
-            "vjp of {} for input {i}: found {actual}, differences give {slope}",
+            (expected - actual).abs() <= 1e-6 * (1.0 + expected.abs()),
+            "vjp of {} for input {i}: got {actual}, central differences give {expected}",
             op.name()
         );
     }
 }
 
-/// The jvp rule against the vjp rule: `<ct, J t> = <J' ct, t>`.
+/// Compare the jvp rule with the vjp rule: `<ct, J t> = <J' ct, t>`.
 pub(crate) fn check_jvp(op: impl Into<Op>, inputs: &[&Array]) {
     let op = op.into();
     let inputs: &[Array] = &inputs.iter().map(|&x| x.clone()).collect::<Vec<_>>();
     let outputs = [record(&op, inputs)];
-    let wanted = vec![true; inputs.len()];
-    let at = Point { inputs, outputs: &outputs, wanted: &wanted };
+    let needs_cotangent = vec![true; inputs.len()];
+    let at = Point { inputs, outputs: &outputs, needs_cotangent: &needs_cotangent };
     let cotangent = sample_values(outputs[0].shape().clone(), 1.3);
     let tangents: Vec<Option<Array>> =
         inputs.iter().map(|x| Some(sample_values(x.shape().clone(), 0.9))).collect();
@@ -80,44 +81,44 @@ pub(crate) fn check_jvp(op: impl Into<Op>, inputs: &[&Array]) {
     assert!((left - right).abs() <= 1e-9 * (1.0 + left.abs()), "{}: {left} and {right}", op.name());
 }
 
-/// The vmap rule against one node a lane; `batched` says which inputs have the batch axis in front.
+/// Compare the vmap rule with one node per batch element; `batched` tells which inputs have a leading batch axis.
 pub(crate) fn check_vmap(op: impl Into<Op>, inputs: &[&Array], batched: &[bool]) {
     let op = op.into();
-    let given: Vec<Batched> = inputs
+    let batched_inputs: Vec<Batched> = inputs
         .iter()
         .zip(batched)
         .map(|(&array, &batched)| Batched { array: array.clone(), batched })
         .collect();
-    let batch_size = umber_core::primitive::batch_size(&given);
-    let mapped = op.vmap(&given).expect("a vmap rule").expect("the rule records").remove(0);
+    let batch_size = umber_core::primitive::batch_size(&batched_inputs);
+    let mapped = op.vmap(&batched_inputs).expect("a vmap rule").expect("the rule records").remove(0);
     assert!(mapped.batched);
-    for lane in 0..batch_size {
-        let alone: Vec<Array> = inputs
+    for i in 0..batch_size {
+        let element_inputs: Vec<Array> = inputs
             .iter()
             .zip(batched)
-            .map(|(&x, &batched)| if batched { lane_of(x, lane) } else { x.clone() })
+            .map(|(&x, &batched)| if batched { batch_element(x, i) } else { x.clone() })
             .collect();
-        let expected = record(&op, &alone);
-        let actual = lane_of(&mapped.array, lane);
-        assert_eq!(actual.spec(), expected.spec(), "lane {lane} of {}", op.name());
-        assert_eq!(doubles(&actual), doubles(&expected), "lane {lane} of {}", op.name());
+        let expected = record(&op, &element_inputs);
+        let actual = batch_element(&mapped.array, i);
+        assert_eq!(actual.spec(), expected.spec(), "batch element {i} of {}", op.name());
+        assert_eq!(doubles(&actual), doubles(&expected), "batch element {i} of {}", op.name());
     }
 }
 
-/// Part `lane` along the first axis.
-fn lane_of(x: &Array, lane: usize) -> Array {
+/// Element `i` along the first axis.
+fn batch_element(x: &Array, i: usize) -> Array {
     let shape = Shape::from(&x.shape()[1..]);
-    let range = lane * shape.size()..(lane + 1) * shape.size();
-    let cut = super::array(&doubles(x)[range], shape);
-    cast(&cut, x.dtype())
+    let range = i * shape.size()..(i + 1) * shape.size();
+    let element = super::array(&doubles(x)[range], shape);
+    cast(&element, x.dtype())
 }
 
-/// `x` converted.
+/// `x` converted to `dtype`.
 pub(crate) fn cast(x: &Array, dtype: DType) -> Array {
     Array::record_one(Cast(dtype), &[x]).expect("casts")
 }
 
-/// The elements as doubles.
+/// The elements as float64.
 pub(crate) fn doubles(x: &Array) -> Vec<f64> {
     values::<f64>(&cast(x, DType::Float64))
 }

@@ -1,20 +1,20 @@
-//! Blocks of 32 integers with one scale, and a bias or a middle: the same quantisation as umber's own with groups of
-//! 32, under another order of the bits.
+//! Blocks of 32 integers with one scale, and a bias or zero point: the same quantisation as umber's with groups of 32, with
+//! another order of the bits.
 
 use half::f16;
 
-/// Which blocks.
+/// The block types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Affine {
-    /// Four bits around 8.
+    /// 4-bit codes with zero point 8.
     Q4_0,
-    /// Four bits and a bias.
+    /// 4-bit codes with a bias.
     Q4_1,
-    /// Eight bits with a sign.
+    /// Signed 8-bit codes.
     Q8_0,
 }
 
-/// The number of integers in a block.
+/// Number of integers in a block.
 pub(super) const GROUP: usize = 32;
 
 impl Affine {
@@ -27,7 +27,7 @@ impl Affine {
         }
     }
 
-    /// Bits of an integer.
+    /// Bits of a code.
     pub(super) const fn bits(self) -> usize {
         match self {
             Affine::Q4_0 | Affine::Q4_1 => 4,
@@ -35,23 +35,23 @@ impl Affine {
         }
     }
 
-    /// Scale and bias of a block, so that elements are `scale * integer + bias` with integers from 0.
+    /// Scale and bias of a block, so that elements are `scale * integer + bias` with unsigned integers.
     pub(super) fn scale_and_bias(self, block: &[u8]) -> (f16, f16) {
         let half = |at: usize| f16::from_le_bytes([block[at], block[at + 1]]);
         let scale = half(0);
-        let around = |middle: f32| f16::from_f32(-middle * scale.to_f32());
+        let bias_for = |zero_point: f32| f16::from_f32(-zero_point * scale.to_f32());
         match self {
-            Affine::Q4_0 => (scale, around(8.0)),
+            Affine::Q4_0 => (scale, bias_for(8.0)),
             Affine::Q4_1 => (scale, half(2)),
-            Affine::Q8_0 => (scale, around(128.0)),
+            Affine::Q8_0 => (scale, bias_for(128.0)),
         }
     }
 
-    /// The integers of a block, the first in the lowest bits.
+    /// Repack the integers of a block, the first in the lowest bits.
     pub(super) fn pack(self, block: &[u8], into: &mut [u8]) {
         let integers = &block[self.bytes() - GROUP * self.bits() / 8..];
         match self {
-            // The lower halves of the bytes are the first sixteen, the upper ones the others.
+            // The low nibbles of the bytes are the first sixteen integers, the high nibbles the last sixteen.
             Affine::Q4_0 | Affine::Q4_1 => {
                 for (i, pair) in integers.chunks_exact(2).enumerate() {
                     into[i] = pair[0] & 15 | pair[1] << 4;

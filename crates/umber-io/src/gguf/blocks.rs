@@ -1,28 +1,28 @@
-//! Blocks that become float16, after the layouts that the format's specification gives: computed in float32, rounded
+//! Blocks that are dequantised to float16, with the layouts of the GGUF specification. They are computed in float32 and rounded
 //! once.
 
 use half::f16;
 
-/// Which blocks.
+/// The block types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Block {
-    /// Five bits around 16.
+    /// 5-bit codes with zero point 16.
     Q5_0,
-    /// Five bits and a bias.
+    /// 5-bit codes with a bias.
     Q5_1,
-    /// Eight bits with a sign, and a sum that products use.
+    /// Signed 8-bit codes, and a sum for dot products.
     Q8_1,
-    /// Two bits, sixteen groups.
+    /// 2-bit codes, 16 groups.
     Q2K,
-    /// Three bits, sixteen groups.
+    /// 3-bit codes, 16 groups.
     Q3K,
-    /// Four bits, eight groups.
+    /// 4-bit codes, 8 groups.
     Q4K,
-    /// Five bits, eight groups.
+    /// 5-bit codes, 8 groups.
     Q5K,
-    /// Six bits, sixteen groups.
+    /// 6-bit codes, 16 groups.
     Q6K,
-    /// Eight bits, a float32 scale.
+    /// 8-bit codes with a float32 scale.
     Q8K,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Block {
 pub(super) const MAX_BLOCK: usize = 256;
 
 impl Block {
-    /// Elements of a block.
+    /// Number of elements of a block.
     pub(super) const fn elements(self) -> usize {
         match self {
             Block::Q5_0 | Block::Q5_1 | Block::Q8_1 => 32,
@@ -53,7 +53,7 @@ impl Block {
         }
     }
 
-    /// The elements of blocks as the bytes of float16.
+    /// Dequantise blocks to the bytes of float16 elements.
     pub(super) fn dequantise(self, blocks: &[u8], into: &mut [u8]) {
         let mut elements = [0.0f32; MAX_BLOCK];
         let elements = &mut elements[..self.elements()];
@@ -93,10 +93,10 @@ fn signed(scale: f32, integers: &[u8], into: &mut [f32]) {
     }
 }
 
-/// Fifth bits of all 32 integers, then their lower four: the first sixteen in the lower halves of the bytes.
-fn five_bits(scale: f32, bias: f32, rest: &[u8], into: &mut [f32]) {
-    let high = u32::from_le_bytes([rest[0], rest[1], rest[2], rest[3]]);
-    for (i, &byte) in rest[4..20].iter().enumerate() {
+/// The fifth bits of all 32 codes, then their low four bits: those of the first sixteen in the low nibbles of the bytes.
+fn five_bits(scale: f32, bias: f32, codes: &[u8], into: &mut [f32]) {
+    let high = u32::from_le_bytes([codes[0], codes[1], codes[2], codes[3]]);
+    for (i, &byte) in codes[4..20].iter().enumerate() {
         let first = byte & 15 | ((high >> i & 1) << 4) as u8;
         let second = byte >> 4 | ((high >> (i + 16) & 1) << 4) as u8;
         into[i] = scale * f32::from(first) + bias;
@@ -104,12 +104,12 @@ fn five_bits(scale: f32, bias: f32, rest: &[u8], into: &mut [f32]) {
     }
 }
 
-/// Sixteen groups of 16: four bits of scale and four of minimum each, 64 bytes of integers, and two float16.
+/// 16 groups of 16: 4-bit scales and minima, 64 bytes of 2-bit codes, and two float16 factors.
 fn two_bits(block: &[u8], into: &mut [f32]) {
     let (scale, minimum) = (half(block, 80), half(block, 82));
     for (group, elements) in into.chunks_exact_mut(16).enumerate() {
-        let own = block[group];
-        let (step, offset) = (scale * f32::from(own & 15), minimum * f32::from(own >> 4));
+        let scales = block[group];
+        let (step, offset) = (scale * f32::from(scales & 15), minimum * f32::from(scales >> 4));
         let (integers, shift) = quarter(&block[16..80], group);
         for (element, &byte) in elements.iter_mut().zip(integers) {
             *element = step * f32::from(byte >> shift & 3) - offset;
@@ -117,14 +117,14 @@ fn two_bits(block: &[u8], into: &mut [f32]) {
     }
 }
 
-/// Of groups of 16 that are two bits of 16 bytes each: the bytes and the place of the bits. A half of the block is
-/// 32 bytes, whose lowest bits are its first two groups.
+/// For groups of 16 two-bit codes, which share 16 bytes with other groups: the bytes, and the shift of the bits. A half of the
+/// block is 32 bytes, whose lowest bits are its first two groups.
 fn quarter(integers: &[u8], group: usize) -> (&[u8], u32) {
     let begin = group / 8 * 32 + group % 2 * 16;
     (&integers[begin..begin + 16], (group % 8 / 2 * 2) as u32)
 }
 
-/// The third bits in 32 bytes, one bit of all of them for each 32 elements; sixteen scales of six bits.
+/// 16 groups with 6-bit scales. The third bits of all codes are in 32 bytes, one bit position for each 32 elements.
 fn three_bits(block: &[u8], into: &mut [f32]) {
     let (high, packed, scale) = (&block[..32], &block[96..108], half(block, 108));
     for (group, elements) in into.chunks_exact_mut(16).enumerate() {
@@ -140,11 +140,11 @@ fn three_bits(block: &[u8], into: &mut [f32]) {
     }
 }
 
-/// Eight groups of 32 integers of four bits, perhaps with fifth bits, with scales and minima of six bits.
+/// 8 groups of 32 codes of four bits, or five with the bits in `fifths`, with 6-bit scales and minima.
 fn eight_groups(block: &[u8], fifths: Option<&[u8]>, integers: &[u8], into: &mut [f32]) {
     let (scale, minimum, packed) = (half(block, 0), half(block, 2), &block[4..16]);
     for (group, elements) in into.chunks_exact_mut(32).enumerate() {
-        let (own, least) = if group < 4 {
+        let (group_scale, group_minimum) = if group < 4 {
             (packed[group] & 63, packed[group + 4] & 63)
         } else {
             (
@@ -152,7 +152,7 @@ fn eight_groups(block: &[u8], fifths: Option<&[u8]>, integers: &[u8], into: &mut
                 packed[group + 4] >> 4 | packed[group] >> 6 << 4,
             )
         };
-        let (step, offset) = (scale * f32::from(own), minimum * f32::from(least));
+        let (step, offset) = (scale * f32::from(group_scale), minimum * f32::from(group_minimum));
         let bytes = &integers[group / 2 * 32..][..32];
         for (i, (element, &byte)) in elements.iter_mut().zip(bytes).enumerate() {
             let fifth = fifths.map_or(0, |fifths| fifths[i] >> group & 1);
@@ -162,17 +162,17 @@ fn eight_groups(block: &[u8], fifths: Option<&[u8]>, integers: &[u8], into: &mut
     }
 }
 
-/// Two halves of 128: lower four bits in 64 bytes, upper two in 32; sixteen scales of eight bits.
+/// Two halves of 128 codes: the low four bits in 64 bytes, the upper two bits in 32 bytes; 16 scales of 8 bits.
 fn six_bits(block: &[u8], into: &mut [f32]) {
     let (low, high, scales, scale) = (&block[..128], &block[128..192], &block[192..208], half(block, 208));
     for (quarter, elements) in into.chunks_exact_mut(32).enumerate() {
-        // Which half of the block, and which quarter of that.
-        let (part, quarter) = (quarter / 4, quarter % 4);
+        // The half of the block, and the quarter of that half.
+        let (half_index, quarter) = (quarter / 4, quarter % 4);
         for (i, element) in elements.iter_mut().enumerate() {
-            let lower = low[part * 64 + quarter % 2 * 32 + i] >> (quarter / 2 * 4) & 15;
-            let upper = high[part * 32 + i] >> (quarter * 2) & 3;
-            let own = f32::from(scales[part * 8 + quarter * 2 + i / 16] as i8);
-            *element = scale * own * (f32::from(lower | upper << 4) - 32.0);
+            let lower = low[half_index * 64 + quarter % 2 * 32 + i] >> (quarter / 2 * 4) & 15;
+            let upper = high[half_index * 32 + i] >> (quarter * 2) & 3;
+            let group_scale = f32::from(scales[half_index * 8 + quarter * 2 + i / 16] as i8);
+            *element = scale * group_scale * (f32::from(lower | upper << 4) - 32.0);
         }
     }
 }

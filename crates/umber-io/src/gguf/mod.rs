@@ -1,8 +1,8 @@
-//! The GGUF format (versions 2 and 3): typed metadata, and tensors some of which are quantised in blocks.
+//! The GGUF format (versions 2 and 3): typed metadata, and tensors, some of them quantised in blocks.
 //!
-//! Blocks of types that are a scale and a bias for 32 integers (Q4_0, Q4_1, Q8_0) become the three arrays of such a
-//! quantised weight: packed integers under its own name, and `scales` and `biases` beside it. Other blocks become
-//! float16. Everything else is mapped.
+//! Block types with a scale and a bias for 32 integers (Q4_0, Q4_1, Q8_0) become the three arrays of an affine
+//! quantised weight: packed integers under the tensor's name, and `scales` and `biases`. Other blocks are dequantised to
+//! float16. Plain tensors are mapped.
 
 mod affine;
 mod blocks;
@@ -15,23 +15,23 @@ pub use write::save;
 use umber_core::DType;
 
 const MAGIC: &[u8; 4] = b"GGUF";
-/// Where the metadata does not say, tensors lie at multiples of this.
+/// Default alignment of tensors, unless the metadata sets another one.
 const ALIGNMENT: u64 = 32;
 const ALIGNMENT_KEY: &str = "general.alignment";
 
 /// The types of tensors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// Plain numbers.
+    /// Plain elements.
     Plain(DType),
-    /// Blocks that are kept quantised.
+    /// Blocks that stay quantised.
     Affine(affine::Affine),
-    /// Blocks that become float16.
+    /// Blocks that are dequantised to float16.
     Blocks(blocks::Block),
 }
 
 impl Kind {
-    /// The type of a number in a file; `Err` has the name of one that is known, but not read.
+    /// The type with this number; `Err` describes an unsupported one.
     fn of(number: u32) -> Result<Kind, &'static str> {
         use affine::Affine::{Q4_0, Q4_1, Q8_0};
         use blocks::Block::{Q2K, Q3K, Q4K, Q5_0, Q5_1, Q5K, Q6K, Q8_1, Q8K};
@@ -63,12 +63,12 @@ impl Kind {
         })
     }
 
-    /// The number in a file of plain numbers of this dtype.
+    /// The number of the type of plain elements of this dtype.
     fn number_of(dtype: DType) -> Option<u32> {
         (0..64).find(|&number| Kind::of(number) == Ok(Kind::Plain(dtype)))
     }
 
-    /// How many elements a block has, and how many bytes.
+    /// Number of elements and of bytes of a block.
     fn block(self) -> (usize, usize) {
         match self {
             Kind::Plain(dtype) => (1, dtype.size()),
@@ -78,7 +78,7 @@ impl Kind {
     }
 }
 
-/// The types of numbers in metadata, by the number that stands for each.
+/// The numeric types of metadata, with their numbers.
 const NUMBERS: [(u32, DType); 11] = [
     (0, DType::UInt8),
     (1, DType::Int8),

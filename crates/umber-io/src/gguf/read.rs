@@ -1,4 +1,4 @@
-//! Reading.
+//! Reading GGUF files.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -10,10 +10,10 @@ use umber_types::{Result, bail, ensure};
 use super::affine::{Affine, GROUP};
 use super::blocks::Block;
 use super::*;
-use crate::source::{Cursor, made};
+use crate::source::{Cursor, filled_array};
 use crate::{Mapping, Source, Value, shape_of};
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Debug)]
 pub struct Contents {
     /// Arrays by name, in the order of the file.
@@ -22,10 +22,10 @@ pub struct Contents {
     pub metadata: Vec<(String, Value)>,
 }
 
-/// Lists of lists may be in one another this often.
+/// Maximum nesting depth of lists.
 pub(super) const MAX_DEPTH: u32 = 8;
 
-/// Map the arrays in a file; blocks are read.
+/// Map the arrays in a file; quantised blocks are read.
 pub fn load(path: &Path) -> Result<Contents> {
     read(&Source::open(path, Mapping::Share)?)
 }
@@ -43,7 +43,7 @@ pub fn read(source: &Source) -> Result<Contents> {
         }
         let begin = cursor.at() as u64;
         let begin = begin.checked_next_multiple_of(alignment).unwrap_or(u64::MAX);
-        check_places(&infos, begin, source.length() as u64)?;
+        check_offsets(&infos, begin, source.length() as u64)?;
         let mut contents = Contents { arrays: Vec::new(), metadata };
         for info in infos {
             frontend::check_interrupted()?;
@@ -59,9 +59,13 @@ pub fn read(source: &Source) -> Result<Contents> {
     })
 }
 
-/// How many tensors the file has, and how many entries of metadata.
+/// The numbers of tensors and of metadata entries.
 fn counts(cursor: &mut Cursor<'_>) -> Result<(u64, u64)> {
-    ensure!(cursor.left() >= 4 && cursor.take(4)? == MAGIC, Value, "not a GGUF file: wrong magic number");
+    ensure!(
+        cursor.remaining() >= 4 && cursor.take(4)? == MAGIC,
+        Value,
+        "not a GGUF file: wrong magic number"
+    );
     let version = cursor.u32()?;
     ensure!(
         version == 2 || version == 3,
@@ -112,12 +116,12 @@ fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
     ensure!(depth > 0, Value, "lists nested deeper than the maximum of {MAX_DEPTH} levels");
     let kind = cursor.u32()?;
     let count = cursor.u64()?;
-    // Whatever it holds takes at least a byte each.
+    // Every value takes at least one byte.
     ensure!(
-        count <= cursor.left() as u64,
+        count <= cursor.remaining() as u64,
         Value,
         "list of {count} values does not fit {} bytes",
-        cursor.left()
+        cursor.remaining()
     );
     if let Some(dtype) = dtype_of(kind) {
         return numbers(cursor, dtype, Shape::from([count as usize]));
@@ -131,14 +135,14 @@ fn list(cursor: &mut Cursor<'_>, depth: u32) -> Result<Value> {
 
 fn numbers(cursor: &mut Cursor<'_>, dtype: DType, shape: Shape) -> Result<Value> {
     let bytes = cursor.take(shape.size().saturating_mul(dtype.size()))?;
-    let array = made(dtype, &shape, |into| {
+    let array = filled_array(dtype, &shape, |into| {
         into.copy_from_slice(bytes);
         Ok(())
     })?;
     Ok(Value::Array(array))
 }
 
-/// What tensors' places are multiples of.
+/// The alignment of tensors.
 pub(super) fn alignment(metadata: &[(String, Value)]) -> Result<u64> {
     let Some((_, value)) = metadata.iter().find(|(key, _)| key == ALIGNMENT_KEY) else {
         return Ok(ALIGNMENT);
@@ -158,7 +162,7 @@ pub(super) fn alignment(metadata: &[(String, Value)]) -> Result<u64> {
     bail!(Value, "metadata '{ALIGNMENT_KEY}' must be an integer from 1 to 2**30, got {got}")
 }
 
-/// What the file says of a tensor.
+/// The description of a tensor.
 struct Info {
     name: String,
     kind: Kind,
@@ -170,10 +174,10 @@ struct Info {
 impl Info {
     fn read(cursor: &mut Cursor<'_>) -> Result<Info> {
         let name = text(cursor)?;
-        Info::rest(cursor, &name).map_err(|error| error.about(format_args!("'{name}'")))
+        Info::read_fields(cursor, &name).map_err(|error| error.about(format_args!("'{name}'")))
     }
 
-    fn rest(cursor: &mut Cursor<'_>, name: &str) -> Result<Info> {
+    fn read_fields(cursor: &mut Cursor<'_>, name: &str) -> Result<Info> {
         let axes = cursor.u32()?;
         ensure!(
             axes as usize <= crate::MAX_AXES,
@@ -185,7 +189,7 @@ impl Info {
         for _ in 0..axes {
             lengths.push(cursor.u64()?);
         }
-        // The innermost axis comes first.
+        // Lengths are stored from the innermost axis outwards.
         lengths.reverse();
         let shape = shape_of(&lengths)?;
         let number = cursor.u32()?;
@@ -208,7 +212,7 @@ impl Info {
         Ok(Info { name: name.to_owned(), kind, shape, offset: cursor.u64()?, bytes })
     }
 
-    /// The array, or the arrays that a quantised weight is made of.
+    /// Add the array, or the three arrays of a quantised weight.
     fn arrays(&self, source: &Source, at: usize, into: &mut Vec<(String, Array)>) -> Result<()> {
         match self.kind {
             Kind::Plain(dtype) => into.push((self.name.clone(), source.array(at, dtype, &self.shape)?)),
@@ -229,8 +233,8 @@ impl Info {
     }
 }
 
-/// Tensors lie in the file and do not overlap.
-fn check_places(infos: &[Info], begin: u64, length: u64) -> Result<()> {
+/// Check that tensors lie inside the file and do not overlap.
+fn check_offsets(infos: &[Info], begin: u64, length: u64) -> Result<()> {
     let mut order: Vec<&Info> = infos.iter().filter(|info| info.bytes > 0).collect();
     order.sort_by_key(|info| info.offset);
     let mut free = 0;
@@ -254,7 +258,7 @@ fn check_places(infos: &[Info], begin: u64, length: u64) -> Result<()> {
         };
         free = end;
     }
-    // Of tensors without elements the place does not matter, but it must be a place.
+    // The offset of an empty tensor is irrelevant, but must be inside the file.
     for info in infos.iter().filter(|info| info.bytes == 0) {
         ensure!(
             begin.checked_add(info.offset).is_some_and(|at| at <= length),
@@ -267,7 +271,7 @@ fn check_places(infos: &[Info], begin: u64, length: u64) -> Result<()> {
     Ok(())
 }
 
-/// The shape with its last axis divided.
+/// The shape with its last axis divided by `by`.
 fn divided(shape: &Shape, by: usize) -> Shape {
     match shape.split_last() {
         Some((&last, leading)) => leading.iter().copied().chain([last / by]).collect(),
@@ -275,37 +279,40 @@ fn divided(shape: &Shape, by: usize) -> Shape {
     }
 }
 
-/// Packed integers, scales and biases.
+/// Packed integers, scales and biases of a weight.
 fn weight(affine: Affine, blocks: &[u8], shape: &Shape) -> Result<[Array; 3]> {
-    let packed = made(DType::UInt32, &divided(shape, 32 / affine.bits()), |into| {
+    let packed = filled_array(DType::UInt32, &divided(shape, 32 / affine.bits()), |into| {
         let into = into.chunks_exact_mut(GROUP * affine.bits() / 8);
         blocks.chunks_exact(affine.bytes()).zip(into).for_each(|(block, into)| affine.pack(block, into));
         Ok(())
     })?;
-    let halves = |which: fn((half::f16, half::f16)) -> half::f16| {
-        made(DType::Float16, &divided(shape, GROUP), |into| {
+    let float16_array = |select: fn((half::f16, half::f16)) -> half::f16| {
+        filled_array(DType::Float16, &divided(shape, GROUP), |into| {
             for (block, into) in blocks.chunks_exact(affine.bytes()).zip(into.chunks_exact_mut(2)) {
-                into.copy_from_slice(&which(affine.scale_and_bias(block)).to_le_bytes());
+                into.copy_from_slice(&select(affine.scale_and_bias(block)).to_le_bytes());
             }
             Ok(())
         })
     };
-    Ok([packed, halves(|(scale, _)| scale)?, halves(|(_, bias)| bias)?])
+    Ok([packed, float16_array(|(scale, _)| scale)?, float16_array(|(_, bias)| bias)?])
 }
 
-/// The elements of blocks, made by as many threads as there are cores where there are many.
+/// Dequantise blocks, on several threads if there are many.
 fn dequantised(block: Block, blocks: &[u8], shape: &Shape) -> Result<Array> {
-    const SHARE: usize = 1 << 12;
+    const MIN_BLOCKS_PER_THREAD: usize = 1 << 12;
     let count = blocks.len() / block.bytes();
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(count.div_ceil(SHARE)).max(1);
-    let share = count.div_ceil(threads).max(1);
-    made(DType::Float16, shape, |into| {
-        let shares = blocks.chunks(share * block.bytes()).zip(into.chunks_mut(share * block.elements() * 2));
+    let threads = thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(count.div_ceil(MIN_BLOCKS_PER_THREAD))
+        .max(1);
+    let chunk = count.div_ceil(threads).max(1);
+    filled_array(DType::Float16, shape, |into| {
+        let chunks = blocks.chunks(chunk * block.bytes()).zip(into.chunks_mut(chunk * block.elements() * 2));
         if threads == 1 {
-            shares.for_each(|(blocks, into)| block.dequantise(blocks, into));
+            chunks.for_each(|(blocks, into)| block.dequantise(blocks, into));
         } else {
             thread::scope(|scope| {
-                for (blocks, into) in shares {
+                for (blocks, into) in chunks {
                     scope.spawn(move || block.dequantise(blocks, into));
                 }
             });

@@ -1,4 +1,4 @@
-//! Writing, version 3.
+//! Writing GGUF files, version 3.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -18,7 +18,7 @@ fn number(into: &mut Vec<u8>, number: u32) {
     into.extend_from_slice(&number.to_le_bytes());
 }
 
-/// A value with its type.
+/// Write a value with its type.
 fn value(into: &mut Vec<u8>, value: &Value) -> Result<()> {
     match value {
         Value::Text(words) => {
@@ -38,7 +38,7 @@ fn value(into: &mut Vec<u8>, value: &Value) -> Result<()> {
     }
 }
 
-/// An entry as readers of the format expect it: the alignment is an integer of 32 bits without a sign.
+/// Convert an entry to the type that readers of the format expect: the alignment is a uint32.
 fn typed<'a>(key: &str, entry: &'a Value) -> Result<Cow<'a, Value>> {
     match entry {
         Value::Array(array) if key == ALIGNMENT_KEY && array.ndim() == 0 && array.dtype().is_integer() => {
@@ -54,7 +54,7 @@ fn typed<'a>(key: &str, entry: &'a Value) -> Result<Cow<'a, Value>> {
     }
 }
 
-/// The number that stands for the type of an array's elements.
+/// The number of the type of an array's elements.
 fn kind_of(array: &Array) -> Result<u32> {
     match NUMBERS.iter().find(|(_, dtype)| *dtype == array.dtype()) {
         Some(&(kind, _)) => Ok(kind),
@@ -62,7 +62,7 @@ fn kind_of(array: &Array) -> Result<u32> {
     }
 }
 
-/// A list as another one holds it: with the type of its values, without its own.
+/// Write a list as an item of another: with the type of its items, without its own type.
 fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
     ensure!(depth > 0, Value, "lists nested deeper than the maximum of {} levels", read::MAX_DEPTH);
     let mut begin = |kind: u32, count: usize| {
@@ -94,7 +94,7 @@ fn list(into: &mut Vec<u8>, value: &Value, depth: u32) -> Result<()> {
     Ok(())
 }
 
-/// The header of a file with these arrays; they follow at multiples of the alignment, which is answered too.
+/// The header of a file with these arrays, and the alignment of the arrays.
 fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(Vec<u8>, u64)> {
     let mut header = MAGIC.to_vec();
     number(&mut header, 3);
@@ -137,10 +137,10 @@ fn prepare(arrays: &[(String, Array)], metadata: &[(String, Value)]) -> Result<(
     Ok((header, alignment))
 }
 
-/// Write arrays and metadata into a file, whole or not at all.
+/// Write arrays and metadata to a file atomically.
 ///
-/// Metadata may be scalars and arrays of one axis, texts, lists of texts and lists of all these lists; an entry `general.alignment` says what
-/// the places of the arrays are multiples of (32 otherwise).
+/// Metadata may be scalars, one-dimensional arrays, strings, lists of strings, and lists of such lists. An entry
+/// `general.alignment` sets the alignment of the arrays (32 by default).
 ///
 /// ```
 /// # use umber_io as io;
@@ -170,7 +170,7 @@ pub fn save<'a>(
             output.pad(alignment)?;
             output.data(bytes_of(&array.to_dense()?))?;
         }
-        // The last one too ends at a multiple, as other writers have it.
+        // The last array is padded, too, as by other writers.
         output.pad(alignment)
     })
 }

@@ -10,22 +10,22 @@ use umber_types::{Error, Result, bail, ensure, error};
 use super::*;
 use crate::Source;
 
-/// Bytes between two looks for an interruption.
-const PIECE: usize = 8 << 20;
-/// Bytes that hold the first of what a member inflates to: the tables of a block take less.
+/// Bytes between checks for interrupts.
+const CHUNK: usize = 8 << 20;
+/// Compressed bytes that suffice to inflate the beginning of a member: the code tables of a block take less.
 const FIRST_BLOCK: usize = 64 << 10;
 
 /// A file in an archive.
 pub(crate) struct Member {
     pub(crate) name: String,
     method: u16,
-    /// Where its bytes are, as stored.
+    /// The range of its bytes, as stored.
     data: Range<usize>,
     size: usize,
     checksum: u32,
 }
 
-/// Little-endian numbers out of a record, which is long enough.
+/// Reads little-endian numbers from a record, which must be long enough.
 struct Record<'a>(&'a [u8]);
 
 impl Record<'_> {
@@ -42,11 +42,11 @@ impl Record<'_> {
     }
 }
 
-fn place(value: u64) -> usize {
+fn to_usize(value: u64) -> usize {
     usize::try_from(value).unwrap_or(usize::MAX)
 }
 
-/// Where the directory is, how many members it lists, and the archive's comment.
+/// The range of the directory, the number of its members, and the archive's comment.
 struct Directory {
     range: Range<usize>,
     count: u64,
@@ -65,11 +65,11 @@ fn directory(source: &Source) -> Result<Directory> {
     // A comment of up to 65535 bytes may follow.
     let tail_at = length.saturating_sub(RECORD + 0xffff);
     let tail = source.bytes(tail_at..length)?;
-    let found = (0..(tail.len() + 1).saturating_sub(RECORD)).rev().find(|&at| {
+    let end_record = (0..(tail.len() + 1).saturating_sub(RECORD)).rev().find(|&at| {
         let record = Record(&tail[at..]);
         record.u32(0) == END && at + RECORD + usize::from(record.u16(20)) == tail.len()
     });
-    let Some(at) = found else {
+    let Some(at) = end_record else {
         bail!(Value, "not a zip archive, or truncated: no end of central directory");
     };
     let record = Record(&tail[at..]);
@@ -80,15 +80,15 @@ fn directory(source: &Source) -> Result<Directory> {
         let bytes = source.bytes(end - 20..end)?;
         let locator = Record(&bytes);
         if locator.u32(0) == LOCATOR_64 {
-            let wide_at = place(locator.u64(8));
-            let bytes = source.bytes(wide_at..wide_at.saturating_add(56))?;
-            let wide = Record(&bytes);
-            ensure!(wide.u32(0) == END_64, Value, "zip archive has a damaged end record");
-            (count, size, begin) = (wide.u64(32), wide.u64(40), wide.u64(48));
-            end = wide_at;
+            let zip64_at = to_usize(locator.u64(8));
+            let bytes = source.bytes(zip64_at..zip64_at.saturating_add(56))?;
+            let zip64 = Record(&bytes);
+            ensure!(zip64.u32(0) == END_64, Value, "zip archive has a damaged end record");
+            (count, size, begin) = (zip64.u64(32), zip64.u64(40), zip64.u64(48));
+            end = zip64_at;
         }
     }
-    let range = place(begin)..place(begin.saturating_add(size));
+    let range = to_usize(begin)..to_usize(begin.saturating_add(size));
     ensure!(
         range.end <= end,
         Value,
@@ -99,16 +99,16 @@ fn directory(source: &Source) -> Result<Directory> {
     Ok(Directory { range, count, comment: tail[at + RECORD..].to_vec() })
 }
 
-/// The members of the archive, which do not overlap and have names of their own.
+/// The members of the archive, checked for overlaps and duplicate names.
 pub(crate) fn members(source: &Source) -> Result<Members> {
     let directory = directory(source)?;
     let bytes = source.bytes(directory.range.clone())?;
     let mut rest: &[u8] = &bytes;
-    let (mut found, mut names, mut taken) = (Vec::new(), HashSet::new(), Vec::new());
+    let (mut members, mut names, mut ranges) = (Vec::new(), HashSet::new(), Vec::new());
     for _ in 0..directory.count {
         let (member, offset, length) = entry(source, rest, directory.range.start)?;
         rest = &rest[length..];
-        taken.push(offset..member.data.end);
+        ranges.push(offset..member.data.end);
         ensure!(
             names.insert(member.name.clone()),
             Value,
@@ -116,27 +116,27 @@ pub(crate) fn members(source: &Source) -> Result<Members> {
             member.name
         );
         if !member.name.ends_with('/') {
-            found.push(member);
+            members.push(member);
         }
     }
-    taken.sort_by_key(|range| range.start);
-    for pair in taken.windows(2) {
+    ranges.sort_by_key(|range| range.start);
+    for pair in ranges.windows(2) {
         ensure!(pair[0].end <= pair[1].start, Value, "zip members overlap at byte {}", pair[1].start);
     }
-    Ok(Members { members: found, comment: directory.comment })
+    Ok(Members { members, comment: directory.comment })
 }
 
-/// The first member of a directory, where it begins, and the length of its entry.
+/// The first member of a directory, its offset, and the length of its directory entry.
 fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize, usize)> {
     const RECORD: usize = 46;
-    let cut = || umber_types::error!(Value, "zip directory is damaged");
-    ensure!(directory.len() >= RECORD, Value, "{}", cut());
+    let damaged_directory = || umber_types::error!(Value, "zip directory is damaged");
+    ensure!(directory.len() >= RECORD, Value, "{}", damaged_directory());
     let record = Record(directory);
-    ensure!(record.u32(0) == CENTRAL, Value, "{}", cut());
+    ensure!(record.u32(0) == CENTRAL, Value, "{}", damaged_directory());
     let (name_end, extra, comment) =
         (RECORD + usize::from(record.u16(28)), usize::from(record.u16(30)), usize::from(record.u16(32)));
     let length = name_end + extra + comment;
-    ensure!(directory.len() >= length, Value, "{}", cut());
+    ensure!(directory.len() >= length, Value, "{}", damaged_directory());
     let Ok(name) = std::str::from_utf8(&directory[RECORD..name_end]) else {
         bail!(Value, "zip member name is not UTF-8");
     };
@@ -147,12 +147,12 @@ fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize
         Value,
         "'{name}': compression method {method} is not supported, expected stored or deflate"
     );
-    let mut wide = wide_numbers(&directory[name_end..name_end + extra]);
+    let mut zip64_numbers = parse_zip64_numbers(&directory[name_end..name_end + extra]);
     let mut number = |at: usize| match record.u32(at) {
-        ELSEWHERE => wide.next().ok_or_else(cut),
-        near => Ok(u64::from(near)),
+        ELSEWHERE => zip64_numbers.next().ok_or_else(damaged_directory),
+        number => Ok(u64::from(number)),
     };
-    let (size, packed, offset) = (place(number(24)?), place(number(20)?), place(number(42)?));
+    let (size, packed, offset) = (to_usize(number(24)?), to_usize(number(20)?), to_usize(number(42)?));
     let header = source.bytes(offset..offset.saturating_add(30))?;
     let local = Record(&header);
     ensure!(local.u32(0) == LOCAL, Value, "'{name}': no member at byte {offset}");
@@ -164,53 +164,53 @@ fn entry(source: &Source, directory: &[u8], end: usize) -> Result<(Member, usize
         "'{name}' ends at byte {}, after the start of the directory at {end}",
         data.end
     );
-    // Deflate makes at best one byte of 1032.
-    let most = if method == STORED { packed } else { packed.saturating_mul(1032).saturating_add(64) };
+    // The maximum compression ratio of deflate is 1032.
+    let max_size = if method == STORED { packed } else { packed.saturating_mul(1032).saturating_add(64) };
     ensure!(
-        size <= most && (method == DEFLATED || size == packed),
+        size <= max_size && (method == DEFLATED || size == packed),
         Value,
-        "'{name}': size {size} is impossible for {packed} compressed bytes; the maximum is {most}"
+        "'{name}': size {size} is impossible for {packed} compressed bytes; the maximum is {max_size}"
     );
     let checksum = record.u32(16);
     Ok((Member { name: name.to_owned(), method, data, size, checksum }, offset, length))
 }
 
-/// The numbers in the extra field of those that do not fit 32 bits.
-fn wide_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
+/// The numbers in the Zip64 extra field.
+fn parse_zip64_numbers(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     let mut numbers = Vec::new();
-    while let [a, b, c, d, rest @ ..] = extra {
+    while let [a, b, c, d, tail @ ..] = extra {
         let (kind, length) = (u16::from_le_bytes([*a, *b]), usize::from(u16::from_le_bytes([*c, *d])));
-        let Some(body) = rest.get(..length) else { break };
+        let Some(body) = tail.get(..length) else { break };
         if kind == EXTRA_64 {
             numbers = body.chunks_exact(8).map(|chunk| Record(chunk).u64(0)).collect();
         }
-        extra = &rest[length..];
+        extra = &tail[length..];
     }
     numbers.into_iter()
 }
 
 impl Member {
-    /// Its bytes: where they are in the archive if they are stored there as they are.
+    /// Its bytes, decompressed; those of a stored member share the archive's memory.
     pub(crate) fn bytes(&self, source: &Source) -> Result<Source> {
         if self.method == STORED && source.is_mapped() {
-            // Its checksum would read what is perhaps never used.
-            return source.part(self.data.clone());
+            // Not verified: the checksum would read data that may never be used.
+            return source.slice(self.data.clone());
         }
         if self.method == STORED {
-            let own = source.part_in_memory(self.data.clone())?;
+            let data = source.slice_in_memory(self.data.clone())?;
             let mut checksum = crc32fast::Hasher::new();
-            for piece in own.bytes(0..own.length())?.chunks(PIECE) {
+            for chunk in data.bytes(0..data.length())?.chunks(CHUNK) {
                 frontend::check_interrupted()?;
-                checksum.update(piece);
+                checksum.update(chunk);
             }
             self.check(checksum)?;
-            return Ok(own);
+            return Ok(data);
         }
         let packed = source.bytes(self.data.clone())?;
-        Source::made(self.size, self.name.clone(), |into| self.inflate(&packed, into))
+        Source::filled(self.size, self.name.clone(), |into| self.inflate(&packed, into))
     }
 
-    /// Does its content begin with `magic`?
+    /// Whether its content begins with `magic`.
     pub(crate) fn begins_with(&self, source: &Source, magic: &[u8]) -> Result<bool> {
         if self.size < magic.len() {
             return Ok(false);
@@ -221,7 +221,7 @@ impl Member {
             return Ok(packed.starts_with(magic));
         }
         let mut start = vec![0; magic.len()];
-        // Damage is the reader's to name; here it is another content.
+        // Damaged data counts as different content here; reading reports the damage.
         let inflated = Decompress::new(false).decompress(&packed, &mut start, FlushDecompress::None);
         Ok(inflated.is_ok() && start == magic)
     }
@@ -233,32 +233,32 @@ impl Member {
     fn inflate(&self, packed: &[u8], into: &mut [u8]) -> Result<()> {
         let mut inflater = Decompress::new(false);
         let mut checksum = crc32fast::Hasher::new();
-        let (mut taken, mut made) = (0, 0);
+        let (mut consumed, mut produced) = (0, 0);
         loop {
             frontend::check_interrupted()?;
-            let end = into.len().min(made + PIECE);
+            let end = into.len().min(produced + CHUNK);
             let status = inflater
-                .decompress(&packed[taken..], &mut into[made..end], FlushDecompress::None)
+                .decompress(&packed[consumed..], &mut into[produced..end], FlushDecompress::None)
                 .map_err(|error| damaged(&error.to_string()))?;
-            let (now_taken, now_made) = (inflater.total_in() as usize, inflater.total_out() as usize);
-            checksum.update(&into[made..now_made]);
-            let stands = (now_taken, now_made) == (taken, made);
-            (taken, made) = (now_taken, now_made);
+            let (now_consumed, now_produced) = (inflater.total_in() as usize, inflater.total_out() as usize);
+            checksum.update(&into[produced..now_produced]);
+            let is_stuck = (now_consumed, now_produced) == (consumed, produced);
+            (consumed, produced) = (now_consumed, now_produced);
             match status {
-                Status::StreamEnd if made == into.len() => break,
+                Status::StreamEnd if produced == into.len() => break,
                 Status::StreamEnd => return Err(damaged("it is shorter than it says")),
-                Status::Ok | Status::BufError if made == into.len() => {
-                    // All is there; the stream must end here.
-                    let mut more = [0u8; 1];
+                Status::Ok | Status::BufError if produced == into.len() => {
+                    // All bytes are decompressed; the stream must end here.
+                    let mut excess = [0u8; 1];
                     let status = inflater
-                        .decompress(&packed[taken..], &mut more, FlushDecompress::Finish)
+                        .decompress(&packed[consumed..], &mut excess, FlushDecompress::Finish)
                         .map_err(|error| damaged(&error.to_string()))?;
-                    if status == Status::StreamEnd && inflater.total_out() as usize == made {
+                    if status == Status::StreamEnd && inflater.total_out() as usize == produced {
                         break;
                     }
                     return Err(damaged("it does not end where it says"));
                 }
-                Status::Ok | Status::BufError if stands => return Err(damaged("it ends early")),
+                Status::Ok | Status::BufError if is_stuck => return Err(damaged("it ends early")),
                 Status::Ok | Status::BufError => {}
             }
         }

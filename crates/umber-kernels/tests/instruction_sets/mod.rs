@@ -1,23 +1,23 @@
-//! Tests once more with lesser instruction sets than the processor's best.
+//! Repeats tests with smaller instruction sets than the processor's.
 
-/// Run the tests of this program whose names contain one of `tests`, `count` of them, under each of `sets`, in
-/// processes of their own, since a process chooses once.
+/// Run the tests of this program whose names contain one of `tests`, `count` in total, under each of `sets`. Each set runs in a
+/// child process, since a process selects its instruction set once.
 ///
 /// # Panics
-/// If one fails, or if there are more or fewer.
+/// If a test fails, or if the number of tests is not `count`.
 pub(crate) fn repeat_under(sets: &[&str], tests: &[&str], count: usize) {
     const CHILD: &str = "UMBER_TEST_CHILD";
     if std::env::var_os(CHILD).is_some() {
         return;
     }
-    let this = std::env::current_exe().expect("a test knows its own path");
+    let program = std::env::current_exe().expect("the path of the test program");
     for set in sets {
-        let output = std::process::Command::new(&this)
+        let output = std::process::Command::new(&program)
             .args(tests)
             .env("UMBER_MAX_CPU_ISA", set)
             .env(CHILD, "1")
             .output()
-            .expect("a test can start itself");
+            .expect("the test program can be started");
         let text = String::from_utf8_lossy(&output.stdout);
         assert!(output.status.success(), "with UMBER_MAX_CPU_ISA={set}: {text}");
         assert!(text.contains(&format!("{count} passed")), "with UMBER_MAX_CPU_ISA={set}: {text}");

@@ -1,5 +1,5 @@
-//! Random operands for kernel tests: data, a layout over it, and the values it means.
-#![allow(unreachable_pub, dead_code, reason = "each test file uses its part")]
+//! Random operands for kernel tests: data, a layout, and the elements under it.
+#![allow(unreachable_pub, dead_code, reason = "each test file uses some of the items")]
 
 use proptest::prelude::*;
 use umber_kernels::{View, ViewMut};
@@ -27,7 +27,7 @@ impl Random {
     }
 }
 
-/// An element type as tests see it: made from small numbers, with arithmetic by its definition.
+/// An element type for tests: conversion from small integers, and arithmetic by definition.
 pub trait Value: Element {
     /// The number, converted.
     fn from_i64(value: i64) -> Self;
@@ -40,12 +40,12 @@ pub trait Value: Element {
     /// Comparison with `None` where either is NaN.
     fn order(self, other: Self) -> Option<std::cmp::Ordering>;
     fn is_true(self) -> bool;
-    /// A value that is not ordered, if the type has one.
+    /// An unordered value, if the type has one.
     const NAN: Option<Self>;
     fn is_nan_value(self) -> bool {
         self.order(self).is_none()
     }
-    /// Equal, where every NaN equals every other.
+    /// Equality in which all NaN are equal.
     fn same(self, other: Self) -> bool {
         self == other || self.is_nan_value() && other.is_nan_value()
     }
@@ -89,7 +89,7 @@ macro_rules! floats {
                 self * other
             }
             fn sum(values: &[$ty]) -> $ty {
-                // One by one, halves stop growing at 256 or 2048.
+                // Added one by one, float16 and bfloat16 sums would stop growing at 2048 and 256.
                 $from(values.iter().map(|&value| f64::from(value)).sum::<f64>() as f32)
             }
             fn order(self, other: $ty) -> Option<std::cmp::Ordering> {
@@ -136,7 +136,7 @@ complexes! { Complex32, f32; Complex64, f64; }
 impl Value for Bool {
     const NAN: Option<Bool> = None;
     fn from_i64(value: i64) -> Bool {
-        // Any byte but zero is true.
+        // Any nonzero byte is true.
         Bool(if value % 2 == 0 { 0 } else { (value as u8) | 1 })
     }
     fn plus(self, other: Bool) -> Bool {
@@ -169,7 +169,7 @@ impl<T: Element> Operand<T> {
         Operand { data: values, layout: Layout::contiguous(Shape::from(shape)) }
     }
 
-    /// Fill everything that the layout may reach by `draw`.
+    /// An operand whose whole buffer is filled by `draw`.
     pub fn under(layout: &Layout, mut draw: impl FnMut() -> T) -> Operand<T> {
         let length = layout.extent().map_or(0, |(_, high)| high as usize);
         Operand { data: (0..length).map(|_| draw()).collect(), layout: layout.clone() }
@@ -193,7 +193,7 @@ impl<T: Element> Operand<T> {
     }
 }
 
-/// Where in the buffer an index lies.
+/// The offset of an index in the buffer.
 pub fn position(layout: &Layout, index: &[usize]) -> usize {
     let steps = index.iter().zip(&layout.strides).map(|(&i, &stride)| i as isize * stride);
     (layout.offset as isize + steps.sum::<isize>()) as usize
@@ -208,7 +208,7 @@ pub fn indices(shape: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-/// A layout of this shape with axes in a random order in memory, some reversed, stepped or repeated.
+/// A layout of this shape with a random order of the axes in memory; some are reversed, strided or broadcast.
 pub fn scrambled(shape: &[usize], seed: u64, repeats: bool) -> Layout {
     let mut random = Random(seed);
     let mut order: Vec<usize> = (0..shape.len()).collect();
@@ -216,7 +216,7 @@ pub fn scrambled(shape: &[usize], seed: u64, repeats: bool) -> Layout {
         order.swap(i, random.below(i as u64 + 1) as usize);
     }
     let plain = random.below(3) == 0;
-    let room: Shape = order.iter().map(|&axis| if plain { shape[axis] } else { shape[axis] * 2 }).collect();
+    let stored: Shape = order.iter().map(|&axis| if plain { shape[axis] } else { shape[axis] * 2 }).collect();
     let mut starts = Vec::new();
     let mut steps = Vec::new();
     for &axis in &order {
@@ -225,12 +225,12 @@ pub fn scrambled(shape: &[usize], seed: u64, repeats: bool) -> Layout {
         steps.push([1, -1, 2, 1][kind as usize]);
     }
     let lengths: Shape = order.iter().map(|&axis| shape[axis]).collect();
-    let view = Layout::contiguous(room).slice(&starts, &steps, &lengths);
-    let mut back = vec![0; order.len()];
-    for (place, &axis) in order.iter().enumerate() {
-        back[axis] = place;
+    let view = Layout::contiguous(stored).slice(&starts, &steps, &lengths);
+    let mut inverse = vec![0; order.len()];
+    for (position, &axis) in order.iter().enumerate() {
+        inverse[axis] = position;
     }
-    let mut layout = view.permute(&back);
+    let mut layout = view.permute(&inverse);
     for (axis, &length) in shape.iter().enumerate() {
         if repeats && view.size() > 0 && random.below(6) == 0 {
             if layout.strides[axis] < 0 {

@@ -1,4 +1,4 @@
-//! Lines in blocks: gathered into dense buffers, and scattered from them.
+//! Batches of lines: copied into dense buffers in blocks, and back.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,11 +14,11 @@ use umber_kernels_base::{View, ViewMut};
 
 use super::load_store::{Group, MAX_LANES};
 
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 pub(super) const GRAIN: usize = 1 << 13;
-/// Lines in a block where neighbours stand side by side: a cache line of the widest elements and more.
+/// Maximum lines of a block: elements across them fill a cache line even for the widest type.
 const INTERLEAVE: usize = 8;
-/// Elements up to which dense lines are transformed several at a time.
+/// Maximum elements of a block of dense lines.
 const BLOCK: usize = 1 << 10;
 
 /// The lines of a source and a destination along an axis.
@@ -28,21 +28,21 @@ pub(super) struct LineBatch {
     others: StridedLoops<2>,
     lengths: [usize; 2],
     steps: [isize; 2],
-    /// The first of the lines that are meant.
+    /// Number of lines that are skipped.
     first: usize,
 }
 
 /// The buffers of one task, for one block of lines.
 pub(super) struct Worker<A, B, S> {
-    /// The lines of the source, one after the other.
+    /// The lines of the source, contiguously.
     pub(super) input: ScratchVec<A>,
     /// The lines of the destination.
     pub(super) output: ScratchVec<B>,
-    /// What the plan needs.
+    /// Scratch for the plan.
     pub(super) scratch: ScratchVec<S>,
 }
 
-/// Zeros, if there is memory for them.
+/// Allocate zeros; `None` if there is not enough memory.
 fn zeros<T: Zero + Copy>(length: usize) -> Option<ScratchVec<T>> {
     ScratchVec::filled(T::zero(), length).ok()
 }
@@ -50,13 +50,13 @@ fn zeros<T: Zero + Copy>(length: usize) -> Option<ScratchVec<T>> {
 impl LineBatch {
     pub(super) fn new(src: &View, axis: usize, dst: &ViewMut) -> LineBatch {
         let mut loops: Vec<Loop<2>> = (0..src.shape().len())
-            .filter(|&other| other != axis)
-            .map(|other| Loop {
-                length: src.shape()[other],
-                strides: [src.strides()[other], dst.strides()[other]],
+            .filter(|&other_axis| other_axis != axis)
+            .map(|other_axis| Loop {
+                length: src.shape()[other_axis],
+                strides: [src.strides()[other_axis], dst.strides()[other_axis]],
             })
             .collect();
-        // The closest neighbours in the innermost loop.
+        // The smallest strides belong to the innermost loop.
         loops.sort_by_key(|l| std::cmp::Reverse(l.strides[0].unsigned_abs()));
         let mut others = StridedLoops::new(&[], [&[], &[]]);
         for l in loops {
@@ -72,27 +72,27 @@ impl LineBatch {
         }
     }
 
-    /// How many lines are meant.
+    /// Number of lines.
     pub(super) fn count(&self) -> usize {
         self.others.count() - self.first
     }
 
-    /// Mean fewer lines: not the first ones.
+    /// Skip the first `count` lines.
     pub(super) fn skip(&mut self, count: usize) {
         self.first += count;
     }
 
-    /// Where reals are read and written.
+    /// Pointers to the first real number of both sides.
     pub(super) fn pointers<T>(&self) -> (Source<T>, Target<T>) {
         (self.src.cast(), self.dst.cast())
     }
 
-    /// How far the elements of a line are from one another.
+    /// Strides between the elements of a line, for source and destination.
     pub(super) fn steps(&self) -> [isize; 2] {
         self.steps
     }
 
-    /// Some lines, where elements of the source and of the destination are so many reals.
+    /// The offsets of some lines. `reals` are the real numbers per element of the source and of the destination.
     pub(super) fn group(&self, lines: Range<usize>, reals: [isize; 2]) -> [Group; 2] {
         let (first, count) = (self.first + lines.start, lines.len());
         if self.others.loops().len() <= 1 {
@@ -114,13 +114,13 @@ impl LineBatch {
         [Group::irregular(&starts[0][..count]), Group::irregular(&starts[1][..count])]
     }
 
-    /// No memory for buffers.
+    /// The error for buffers that do not fit memory.
     pub(super) fn no_memory(&self) -> Error {
         let length = self.lengths[0].max(self.lengths[1]);
         error!(Memory("fft"), "out of memory for transforms of length {length}")
     }
 
-    /// Is every line one piece of memory, on both sides?
+    /// Whether every line is contiguous on both sides.
     pub(super) fn are_dense(&self) -> bool {
         (0..2).all(|i| self.steps[i] == 1 || self.lengths[i] == 1)
     }
@@ -129,8 +129,8 @@ impl LineBatch {
         GRAIN.div_ceil(self.lengths[0].max(self.lengths[1]))
     }
 
-    /// Give every task room, and every range of lines to a task.
-    fn share<R>(
+    /// Run `work` on ranges of lines, with buffers for each task.
+    fn run_with_buffers<R>(
         &self,
         buffers: impl Fn() -> Option<R> + Sync,
         work: impl Fn(&mut R, Range<usize>) + Sync,
@@ -146,19 +146,19 @@ impl LineBatch {
         Ok(())
     }
 
-    /// Copy dense lines and transform each where it is written.
+    /// Copy dense lines to the destination, and transform each in place.
     pub(super) fn in_place<T: Zero + Copy + Send + Sync>(
         &self,
         scratch: usize,
         transform: impl Fn(&mut [T], &mut [T]) + Sync,
     ) -> Result<()> {
         let (src, dst) = (self.src.cast::<T>(), self.dst.cast::<T>());
-        self.share(
+        self.run_with_buffers(
             || zeros(scratch),
             |scratch, range| {
                 self.others.walk(range, |[from, to]| {
-                    // SAFETY: lines are dense and inside the layouts; each is written by one task, and the destination
-                    // is nobody else's.
+                    // SAFETY: lines are dense and inside the layouts; each is written by one task, and nothing else accesses
+                    // the destination.
                     let line = unsafe {
                         std::ptr::copy_nonoverlapping(src.at(from), dst.at(to), self.lengths[0]);
                         std::slice::from_raw_parts_mut(dst.at(to), self.lengths[0])
@@ -169,30 +169,30 @@ impl LineBatch {
         )
     }
 
-    /// How many lines a buffer holds.
+    /// Number of lines per buffer.
     fn block(&self) -> usize {
         let block =
             if self.are_dense() { (BLOCK / self.lengths[0]).clamp(1, INTERLEAVE) } else { INTERLEAVE };
         block.min(self.count())
     }
 
-    /// Run `work` on the places of every block of lines in a range.
+    /// Run `work` on the offsets of every block of lines in a range.
     fn blocks(&self, range: Range<usize>, block: usize, mut work: impl FnMut(&[[isize; 2]])) {
         let mut at = range.start;
-        let mut places = [[0isize; 2]; INTERLEAVE];
+        let mut offsets = [[0isize; 2]; INTERLEAVE];
         while at < range.end {
             let count = block.min(range.end - at);
             let mut i = 0;
-            self.others.walk(at..at + count, |offsets| {
-                places[i] = offsets;
+            self.others.walk(at..at + count, |line_offsets| {
+                offsets[i] = line_offsets;
                 i += 1;
             });
-            work(&places[..count]);
+            work(&offsets[..count]);
             at += count;
         }
     }
 
-    /// Bring blocks of lines into a buffer, transform them there and write them back.
+    /// Copy blocks of lines into a buffer, transform them there and write them back.
     pub(super) fn in_buffer<T: Zero + Copy + Send + Sync>(
         &self,
         scratch: usize,
@@ -200,16 +200,16 @@ impl LineBatch {
     ) -> Result<()> {
         let (block, length) = (self.block(), self.lengths[0]);
         let buffers = || Some((zeros::<T>(block.checked_mul(length)?)?, zeros::<T>(scratch)?));
-        self.share(buffers, |(lines, scratch), range| {
-            self.blocks(range, block, |places| {
-                self.gather(lines, places);
-                transform(&mut lines[..places.len() * length], scratch);
-                self.scatter(lines, places);
+        self.run_with_buffers(buffers, |(lines, scratch), range| {
+            self.blocks(range, block, |offsets| {
+                self.gather(lines, offsets);
+                transform(&mut lines[..offsets.len() * length], scratch);
+                self.scatter(lines, offsets);
             });
         })
     }
 
-    /// Bring blocks of lines into buffers, transform them into others and write those back.
+    /// Copy blocks of lines into buffers, transform them into other buffers and write those back.
     pub(super) fn run<A, B, S>(
         &self,
         scratch: usize,
@@ -228,46 +228,46 @@ impl LineBatch {
                 scratch: zeros(scratch)?,
             })
         };
-        self.share(buffers, |worker, range| {
-            self.blocks(range, block, |places| {
-                self.gather(&mut worker.input, places);
+        self.run_with_buffers(buffers, |worker, range| {
+            self.blocks(range, block, |offsets| {
+                self.gather(&mut worker.input, offsets);
                 transform(worker);
-                self.scatter(&worker.output, places);
+                self.scatter(&worker.output, offsets);
             });
         })
     }
 
-    /// Element by element across the lines, which are neighbours in memory as a rule.
-    fn gather<A: Copy>(&self, input: &mut [A], places: &[[isize; 2]]) {
+    /// Copy lines into a buffer, element by element across the lines, which are usually neighbours in memory.
+    fn gather<A: Copy>(&self, input: &mut [A], offsets: &[[isize; 2]]) {
         let (src, length) = (self.src.cast::<A>(), self.lengths[0]);
         // SAFETY: lines are inside the layout of the source, and the buffer holds a block of them.
         unsafe {
             if self.steps[0] == 1 {
-                for (line, [from, _]) in places.iter().enumerate() {
+                for (line, [from, _]) in offsets.iter().enumerate() {
                     std::ptr::copy_nonoverlapping(src.at(*from), input[line * length..].as_mut_ptr(), length);
                 }
                 return;
             }
             for j in 0..length {
-                for (line, [from, _]) in places.iter().enumerate() {
+                for (line, [from, _]) in offsets.iter().enumerate() {
                     input[line * length + j] = *src.at(from + j as isize * self.steps[0]);
                 }
             }
         }
     }
 
-    fn scatter<B: Copy>(&self, output: &[B], places: &[[isize; 2]]) {
+    fn scatter<B: Copy>(&self, output: &[B], offsets: &[[isize; 2]]) {
         let (dst, length) = (self.dst.cast::<B>(), self.lengths[1]);
         // SAFETY: lines are inside the layout of the destination, each written by one task.
         unsafe {
             if self.steps[1] == 1 {
-                for (line, [_, to]) in places.iter().enumerate() {
+                for (line, [_, to]) in offsets.iter().enumerate() {
                     std::ptr::copy_nonoverlapping(output[line * length..].as_ptr(), dst.at(*to), length);
                 }
                 return;
             }
             for j in 0..length {
-                for (line, [_, to]) in places.iter().enumerate() {
+                for (line, [_, to]) in offsets.iter().enumerate() {
                     *dst.at(to + j as isize * self.steps[1]) = output[line * length + j];
                 }
             }

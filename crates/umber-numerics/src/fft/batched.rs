@@ -1,4 +1,4 @@
-//! Groups of lines, transformed side by side.
+//! Groups of lines, transformed with one line per SIMD lane.
 
 use std::ops::Range;
 
@@ -7,11 +7,11 @@ use super::passes::{Passes, with_capacity};
 use super::real_packing::{pack_real, unpack_real};
 use crate::vector::{Lane, Vector, WithSimd};
 
-/// What a real line needs beyond the transform of a complex one.
+/// Real or complex lines, with what real lines need beyond the complex transform.
 #[derive(Clone, Copy)]
 pub(super) enum Kind<'a, T> {
     Complex,
-    /// With halved roots.
+    /// With half the twiddle factors (see [`half_twiddles`](super::real_packing::half_twiddles)).
     RealForward(&'a [[T; 2]]),
     RealInverse(&'a [[T; 2]]),
 }
@@ -25,12 +25,12 @@ pub(super) struct BatchedTransform<'a, T, P> {
     pub(super) strides: [Strides; 2],
     pub(super) scaling: OutputScaling<T>,
     pub(super) groups: Range<usize>,
-    /// Where the lines of a group are in both.
-    pub(super) place: P,
+    /// Returns the offsets of a group's lines in the source and the destination.
+    pub(super) locate: P,
 }
 
 impl<T: Lane, P: FnMut(usize) -> [Group; 2]> WithSimd<T> for BatchedTransform<'_, T, P> {
-    /// Is there memory for it?
+    /// Whether there is enough memory for the buffer.
     type Output = bool;
 
     #[inline(always)]
@@ -44,14 +44,14 @@ impl<T: Lane, P: FnMut(usize) -> [Group; 2]> WithSimd<T> for BatchedTransform<'_
         let mut next = self.groups.start;
         while next < self.groups.end {
             let count = block.min(self.groups.end - next);
-            let mut ends = [[Group::NONE; INTERLEAVE]; 2];
-            let [sources, targets] = &mut ends;
+            let mut sides = [[Group::NONE; INTERLEAVE]; 2];
+            let [sources, targets] = &mut sides;
             for (i, (from, to)) in sources.iter_mut().zip(targets).enumerate().take(count) {
-                [*from, *to] = (self.place)(next + i);
+                [*from, *to] = (self.locate)(next + i);
             }
             next += count;
-            let (from, to) = (&ends[0][..count], &ends[1][..count]);
-            // SAFETY: the caller's; rows are as many as a line has pairs, and one more.
+            let (from, to) = (&sides[0][..count], &sides[1][..count]);
+            // SAFETY: guaranteed by the caller of this function; the buffer has one more row than a line has pairs.
             unsafe {
                 if let Kind::RealInverse(_) = self.kind {
                     load_rows(self.from, from, self.strides[0], length + 1, 0, rows, row_stride);

@@ -1,56 +1,53 @@
-//! Bringing lines into rows of lanes, and out of them.
-#![expect(
-    clippy::needless_range_loop,
-    reason = "what a loop names by number are rows of one tile or line together"
-)]
+//! Loading lines into rows of SIMD lanes, and storing them.
+#![expect(clippy::needless_range_loop, reason = "indices select rows of a tile and lines together")]
 
 use crate::vector::{Lane, Vector};
 
-/// The most groups at a time.
+/// Maximum number of groups processed together.
 pub(super) const INTERLEAVE: usize = 4;
-/// The most lanes of a vector.
+/// Maximum lanes of a vector.
 pub(super) const MAX_LANES: usize = 16;
 
-/// How the numbers of a line lie in memory, counted in reals.
+/// Strides within a line, in real numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Strides {
     /// From one pair to the next.
     pub(super) pair: isize,
-    /// From the first of a pair to the second.
+    /// From the first real number of a pair to the second.
     pub(super) part: isize,
 }
 
-/// How lines lie beside one another.
+/// The memory order of the lines of a group.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Each is one piece of memory.
+    /// Each line is contiguous.
     Dense,
-    /// Pairs of neighbours are neighbours.
-    Woven,
-    /// Reals of neighbours are neighbours.
-    Beside,
+    /// The pairs of neighbouring lines are contiguous.
+    InterleavedPairs,
+    /// The real numbers of neighbouring lines are contiguous.
+    InterleavedReals,
     Scattered,
 }
 
-/// Bytes of rows that stay in the second cache.
+/// Bytes of rows that stay in L2.
 pub(super) const CACHED: usize = 5 << 17;
-/// Rows that are asked for ahead where each may be in a page of its own, which processors do not foresee.
+/// Prefetch distance in rows. Rows may be in different pages, across which hardware prefetchers do not work.
 const PREFETCH_ROWS: isize = 8;
 
-/// Where the lines of a group begin, counted in reals.
+/// Offsets of the lines of a group, in real numbers.
 #[derive(Clone, Copy)]
 pub(super) struct Group {
     pub(super) starts: [isize; MAX_LANES],
-    /// How many lines there are; where they are fewer than lanes, the first stands for those that lack.
+    /// Number of lines; unused lanes repeat the first line.
     pub(super) count: usize,
-    /// From each to the next, if that is the same for all.
+    /// Distance between consecutive lines, if it is constant.
     pub(super) step: Option<isize>,
 }
 
 impl Group {
     pub(super) const NONE: Group = Group { starts: [0; MAX_LANES], count: 0, step: None };
 
-    /// Lines that are as far apart each.
+    /// A group of equidistant lines.
     #[inline(always)]
     pub(super) fn regular(first: isize, step: isize, count: usize) -> Group {
         let mut starts = [first; MAX_LANES];
@@ -60,7 +57,7 @@ impl Group {
         Group { starts, count, step: Some(step) }
     }
 
-    /// Lines anywhere.
+    /// A group of lines at any offsets.
     pub(super) fn irregular(lines: &[isize]) -> Group {
         let mut starts = [lines[0]; MAX_LANES];
         starts[..lines.len()].copy_from_slice(lines);
@@ -69,31 +66,32 @@ impl Group {
         Group { starts, count: lines.len(), step: regular.then_some(step) }
     }
 
-    /// That of all of them.
+    /// The memory order that all groups have.
     fn order(groups: &[Group], strides: Strides, lanes: usize) -> Order {
-        let row_stride =
+        let has_step =
             |step: isize| groups.iter().all(|group| group.count == lanes && group.step == Some(step));
         match strides {
             Strides { pair: 2, part: 1 } => Order::Dense,
-            Strides { part: 1, .. } if row_stride(2) => Order::Woven,
-            _ if row_stride(1) => Order::Beside,
+            Strides { part: 1, .. } if has_step(2) => Order::InterleavedPairs,
+            _ if has_step(1) => Order::InterleavedReals,
             _ => Order::Scattered,
         }
     }
 }
 
-/// What is done on the way.
+/// Modifications during load and store.
 #[derive(Clone, Copy)]
 pub(super) struct OutputScaling<T> {
-    /// 1 where parts are exchanged.
+    /// 1 if real and imaginary parts are exchanged.
     pub(super) exchange: usize,
     pub(super) factor: T,
 }
 
-/// Bring `count` pairs of every line into rows, those of a group so many vectors after those of the one before.
+/// Load `count` pairs of every line into rows. The rows of consecutive groups are `row_stride` vectors apart.
 ///
 /// # Safety
-/// The lines are in memory, the rows are there, and the instruction set is.
+///
+/// The lines are readable, `rows` has space for all groups, and the processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn load_rows<V: Vector<Lane: Lane>>(
     from: *const V::Lane,
@@ -106,18 +104,18 @@ pub(super) unsafe fn load_rows<V: Vector<Lane: Lane>>(
 ) {
     let lanes = V::LANES;
     let order = Group::order(groups, strides, lanes);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
-        // Neighbours in memory go together, row by row, since rows may each be in a page of their own.
-        if matches!(order, Order::Woven | Order::Beside) {
-            let second = if order == Order::Woven { lanes as isize } else { strides.part };
+        // Neighbouring lines are loaded together, row by row, since rows may be in different pages.
+        if matches!(order, Order::InterleavedPairs | Order::InterleavedReals) {
+            let second_line = if order == Order::InterleavedPairs { lanes as isize } else { strides.part };
             for j in 0..count {
                 for (i, group) in groups.iter().enumerate() {
                     let at = from.offset(group.starts[0] + j as isize * strides.pair);
                     let ahead = at.wrapping_offset(PREFETCH_ROWS * strides.pair);
                     V::prefetch(ahead);
-                    V::prefetch(ahead.wrapping_offset(second));
-                    let row = if order == Order::Woven {
+                    V::prefetch(ahead.wrapping_offset(second_line));
+                    let row = if order == Order::InterleavedPairs {
                         V::deinterleave(V::load(at), V::load(at.add(lanes)))
                     } else {
                         [V::load(at), V::load(at.offset(strides.part))]
@@ -133,8 +131,8 @@ pub(super) unsafe fn load_rows<V: Vector<Lane: Lane>>(
             let rows = rows.add(i * row_stride);
             let mut done = 0;
             if order == Order::Dense {
-                let across = lanes / 2;
-                while done + across <= count {
+                let pairs_per_tile = lanes / 2;
+                while done + pairs_per_tile <= count {
                     let mut tile = V::square(V::splat(V::Lane::of(0.0)));
                     let x = tile.as_mut();
                     for line in 0..lanes {
@@ -145,7 +143,7 @@ pub(super) unsafe fn load_rows<V: Vector<Lane: Lane>>(
                     for i in 0..lanes {
                         *rows.add(2 * done + (i ^ exchange)) = x[i];
                     }
-                    done += across;
+                    done += pairs_per_tile;
                 }
             }
             while done < count {
@@ -162,10 +160,11 @@ pub(super) unsafe fn load_rows<V: Vector<Lane: Lane>>(
     }
 }
 
-/// Take `count` pairs of every line out of the rows where `digit_reversed` says that they are.
+/// Store one pair of every line for each element of `digit_reversed`, which is the row that holds the pair.
 ///
 /// # Safety
-/// As for [`load_rows`].
+///
+/// As for [`load_rows`], with writable lines.
 #[inline(always)]
 pub(super) unsafe fn store_rows<V: Vector<Lane: Lane>>(
     rows: *const V,
@@ -179,21 +178,21 @@ pub(super) unsafe fn store_rows<V: Vector<Lane: Lane>>(
     let lanes = V::LANES;
     let order = Group::order(groups, strides, lanes);
     let (count, exchange) = (digit_reversed.len(), scaling.exchange);
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let factor = V::splat(scaling.factor);
-        if matches!(order, Order::Woven | Order::Beside) {
-            let second = if order == Order::Woven { lanes as isize } else { strides.part };
+        if matches!(order, Order::InterleavedPairs | Order::InterleavedReals) {
+            let second_line = if order == Order::InterleavedPairs { lanes as isize } else { strides.part };
             for j in 0..count {
-                let place = 2 * *digit_reversed.get_unchecked(j) as usize;
+                let row_index = 2 * *digit_reversed.get_unchecked(j) as usize;
                 for (i, group) in groups.iter().enumerate() {
                     let at = to.offset(group.starts[0] + j as isize * strides.pair);
                     let ahead = at.wrapping_offset(PREFETCH_ROWS * strides.pair);
                     V::prefetch(ahead);
-                    V::prefetch(ahead.wrapping_offset(second));
-                    let row = rows.add(i * row_stride + place);
+                    V::prefetch(ahead.wrapping_offset(second_line));
+                    let row = rows.add(i * row_stride + row_index);
                     let row = [(*row.add(exchange)).mul(factor), (*row.add(1 - exchange)).mul(factor)];
-                    if order == Order::Woven {
+                    if order == Order::InterleavedPairs {
                         let [a, b] = V::interleave(row[0], row[1]);
                         a.store(at);
                         b.store(at.add(lanes));
@@ -209,13 +208,13 @@ pub(super) unsafe fn store_rows<V: Vector<Lane: Lane>>(
             let rows = rows.add(i * row_stride);
             let mut done = 0;
             if order == Order::Dense {
-                let across = lanes / 2;
-                while done + across <= count {
+                let pairs_per_tile = lanes / 2;
+                while done + pairs_per_tile <= count {
                     let mut tile = V::square(factor);
                     let x = tile.as_mut();
                     for i in 0..lanes {
-                        let place = *digit_reversed.get_unchecked(done + i / 2) as usize;
-                        x[i] = (*rows.add(2 * place + ((i % 2) ^ exchange))).mul(factor);
+                        let row_index = *digit_reversed.get_unchecked(done + i / 2) as usize;
+                        x[i] = (*rows.add(2 * row_index + ((i % 2) ^ exchange))).mul(factor);
                     }
                     V::transpose(&mut tile);
                     let x = tile.as_ref();
@@ -228,7 +227,7 @@ pub(super) unsafe fn store_rows<V: Vector<Lane: Lane>>(
                             x[line].store(to.offset(group.starts[line] + 2 * done as isize));
                         }
                     }
-                    done += across;
+                    done += pairs_per_tile;
                 }
             }
             while done < count {

@@ -1,10 +1,10 @@
-//! Discrete Fourier transforms of the lines along an axis: `rustfft` for complex lines, `realfft` for real ones.
+//! Discrete Fourier transforms of the lines along an axis: by `rustfft` for complex lines, and `realfft` for real ones.
 //!
-//! Where their length is a power of two, lines are transformed side by side instead, a vector of them at a time, and
-//! long ones as matrices (`powers`).
+//! Lines whose length is a power of two are transformed several at a time instead, one per SIMD lane, and long ones as
+//! matrices (`power_of_two`).
 //!
-//! A block of lines is brought into dense buffers, transformed there and written back scaled. Lines that are dense
-//! already are transformed in the output itself. Lines are shared among threads; one line is only where it is a matrix.
+//! A block of lines is copied into dense buffers, transformed there, scaled and written back. Dense lines are transformed in
+//! the output itself. Threads split the lines; a single line is only split if it is transformed as a matrix.
 
 mod batch;
 mod batched;
@@ -23,7 +23,7 @@ use self::plans::Real;
 use num_complex::Complex;
 use umber_kernels_base::{View, ViewMut};
 
-/// Which transform. None of them divides: see [`Scaling`].
+/// The kind of a transform. None of them is normalised: see [`Scaling`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Transform {
     /// `y[k] = Σ x[j] exp(-2πi jk / n)`, complex to complex.
@@ -32,14 +32,14 @@ pub enum Transform {
     Inverse,
     /// The first `n / 2 + 1` results of `Forward` for real lines.
     RealForward,
-    /// `Inverse` of the Hermitian line that begins with the `n / 2 + 1` elements given, which is real.
+    /// The real result of `Inverse` for the Hermitian line that begins with the given `n / 2 + 1` elements.
     RealInverse,
 }
 
-/// What results are multiplied by, for lines of `n` real or complex numbers.
+/// The factor of the results, for lines of `n` real or complex elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Scaling {
-    /// Nothing.
+    /// No scaling.
     One,
     /// `1 / √n`.
     Root,
@@ -48,7 +48,7 @@ pub enum Scaling {
 }
 
 impl Transform {
-    /// How many elements a line of `length` numbers has in the source and in the destination.
+    /// Number of elements of the source and of the destination for a transform of length `length`.
     pub fn lengths(self, length: usize) -> [usize; 2] {
         match self {
             Transform::Forward | Transform::Inverse => [length, length],
@@ -68,9 +68,9 @@ impl Scaling {
     }
 }
 
-/// Transform every line of `src` along `axis` into the line of `dst` at the same place.
+/// Transform every line of `src` along `axis` into the corresponding line of `dst`.
 ///
-/// `length` is that of the lines in numbers; see [`Transform::lengths`] for how many elements that makes.
+/// `length` is the length of the transform; see [`Transform::lengths`] for the number of elements on each side.
 ///
 /// # Errors
 /// If there is no memory for the plan or the buffers.
@@ -114,7 +114,7 @@ fn transform_as<T: Real>(
 where
     Complex<T>: Element,
 {
-    let factor = T::from_f64(scaling.factor(length)).expect("any float is one of T's");
+    let factor = T::from_f64(scaling.factor(length)).expect("every real type holds the factor");
     let mut lines = LineBatch::new(src, axis, dst);
     lines.skip(power_of_two::transform(transform, factor, length, &lines)?);
     if lines.count() == 0 {
@@ -135,8 +135,8 @@ where
         Transform::RealForward => {
             let plan = T::plan_real_forward(length)?;
             lines.run(plan.get_scratch_len(), |worker: &mut Worker<T, Complex<T>, Complex<T>>| {
-                let ends = worker.input.chunks_mut(length).zip(worker.output.chunks_mut(length / 2 + 1));
-                for (input, output) in ends {
+                let pairs = worker.input.chunks_mut(length).zip(worker.output.chunks_mut(length / 2 + 1));
+                for (input, output) in pairs {
                     plan.process_with_scratch(input, output, &mut worker.scratch).expect("lengths fit");
                 }
                 scale(&mut worker.output, factor);
@@ -147,7 +147,7 @@ where
             let half = length / 2 + 1;
             lines.run(plan.get_scratch_len(), |worker: &mut Worker<Complex<T>, T, Complex<T>>| {
                 for (input, output) in worker.input.chunks_mut(half).zip(worker.output.chunks_mut(length)) {
-                    // What would make the line other than real does not count.
+                    // Imaginary parts that a Hermitian line cannot have are ignored.
                     input[0].im = T::zero();
                     if length.is_multiple_of(2) {
                         input[half - 1].im = T::zero();

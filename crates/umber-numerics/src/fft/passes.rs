@@ -1,16 +1,13 @@
-//! Transforms of lines side by side: passes over rows of lanes, in place.
+//! Passes of batched transforms over rows of lanes, in place.
 //!
-//! A row holds one number of every line, the real parts and then the imaginary ones. Each pass decimates in frequency:
-//! it takes `radix` rows that lie as far apart as they can, and leaves blocks that are transforms of their own. So the
-//! results end in the order of reversed digits, which whoever reads them undoes.
-#![expect(
-    clippy::needless_range_loop,
-    reason = "what a loop names by number are rows of one tile or line together"
-)]
+//! A row holds one element of every line: a vector of the real parts, then one of the imaginary parts. Each pass decimates in
+//! frequency: it combines `radix` rows at the maximum distance, and leaves blocks that are separate transforms. So the
+//! results end in digit-reversed order, which is undone when they are read.
+#![expect(clippy::needless_range_loop, reason = "indices select rows of a tile and lines together")]
 
 use crate::vector::{Lane, Vector};
 
-/// Rows of a block that stays in the nearest cache.
+/// Rows of a block that stays in L1.
 const L1_ROWS: usize = 128;
 
 /// One pass over blocks of rows.
@@ -18,27 +15,27 @@ struct Pass {
     /// Rows of a block.
     rows: usize,
     radix: usize,
-    /// Where its factors begin: those of one number after the other.
+    /// Offset of its twiddle factors, which are stored element by element.
     factors: usize,
 }
 
-/// How lines of a length that is a power of two are transformed.
+/// The plan for lines whose length is a power of two.
 pub(super) struct Passes<T> {
     pub(super) length: usize,
     steps: Vec<Pass>,
     factors: Vec<T>,
-    /// The row where each result ends; that after the last is its own.
+    /// The row of each result, and one more for the row after the last.
     pub(super) digit_reversed: Vec<u32>,
 }
 
-/// `exp(-2πi k / n)`
+/// The twiddle factor `exp(-2πi k / n)`.
 pub(super) fn twiddle(k: usize, n: usize) -> [f64; 2] {
     let k = k % n;
-    // Angles below an eighth of a turn, so that equal factors come out equal and right angles exact.
+    // The angle is reduced to an eighth of a turn, so that equal factors are equal in floating point and right angles exact.
     let eighth = 8 * k / n;
     let quarters = eighth.div_ceil(2);
-    let rest = (4 * k) as f64 - (quarters * n) as f64;
-    let (sin, cos) = (rest / (4 * n) as f64 * std::f64::consts::TAU).sin_cos();
+    let remainder = (4 * k) as f64 - (quarters * n) as f64;
+    let (sin, cos) = (remainder / (4 * n) as f64 * std::f64::consts::TAU).sin_cos();
     match quarters % 4 {
         0 => [cos, -sin],
         1 => [-sin, -cos],
@@ -47,15 +44,15 @@ pub(super) fn twiddle(k: usize, n: usize) -> [f64; 2] {
     }
 }
 
-/// Nothing, with room for so many.
+/// An empty vector with a capacity; `None` if there is not enough memory.
 pub(super) fn with_capacity<T>(length: usize) -> Option<Vec<T>> {
-    let mut with_capacity = Vec::new();
-    with_capacity.try_reserve_exact(length).ok()?;
-    Some(with_capacity)
+    let mut elements = Vec::new();
+    elements.try_reserve_exact(length).ok()?;
+    Some(elements)
 }
 
 impl<T: Lane> Passes<T> {
-    /// Nothing if there is no memory for it.
+    /// `None` if there is not enough memory.
     pub(super) fn new(length: usize) -> Option<Passes<T>> {
         debug_assert!(length.is_power_of_two());
         let mut bits = length.trailing_zeros();
@@ -85,32 +82,33 @@ impl<T: Lane> Passes<T> {
         }
         let mut digit_reversed = with_capacity(length + 1)?;
         digit_reversed.extend((0..length).map(|mut k| {
-            let mut place = 0;
+            let mut row = 0;
             for pass in &passes {
-                place += k % pass.radix * (pass.rows / pass.radix);
+                row += k % pass.radix * (pass.rows / pass.radix);
                 k /= pass.radix;
             }
-            place as u32
+            row as u32
         }));
         digit_reversed.push(length as u32);
         Some(Passes { length, steps: passes, factors, digit_reversed })
     }
 
-    /// Transform the lines of `length` rows.
+    /// Transform lines of `length` rows in place.
     ///
     /// # Safety
-    /// The rows are there, and the instruction set is.
+    ///
+    /// There are `length` rows, and the processor has the instruction set of `V`.
     #[inline(always)]
     pub(super) unsafe fn run<V: Vector<Lane = T>>(&self, rows: *mut V) {
-        let far = self.steps.iter().take_while(|pass| pass.rows > L1_ROWS).count();
-        // SAFETY: the caller's; blocks make up the rows.
+        let outer_passes = self.steps.iter().take_while(|pass| pass.rows > L1_ROWS).count();
+        // SAFETY: guaranteed by the caller of this function; the blocks cover the rows.
         unsafe {
-            for pass in &self.steps[..far] {
+            for pass in &self.steps[..outer_passes] {
                 self.pass(pass, rows, self.length);
             }
-            let Some(first) = self.steps.get(far) else { return };
+            let Some(first) = self.steps.get(outer_passes) else { return };
             for block in 0..self.length / first.rows {
-                for pass in &self.steps[far..] {
+                for pass in &self.steps[outer_passes..] {
                     self.pass(pass, rows.add(2 * block * first.rows), first.rows);
                 }
             }
@@ -120,7 +118,8 @@ impl<T: Lane> Passes<T> {
     #[inline(always)]
     unsafe fn pass<V: Vector<Lane = T>>(&self, pass: &Pass, rows: *mut V, count: usize) {
         let row_stride = pass.rows / pass.radix;
-        // SAFETY: blocks of `pass.rows` rows make up `count` of them, and the factors are those of the pass.
+        // SAFETY: guaranteed by the caller of this function; blocks of `pass.rows` rows cover the `count` rows, and the
+        // factors belong to the pass.
         unsafe {
             let factors = self.factors.as_ptr().add(pass.factors);
             match (pass.radix, row_stride) {
@@ -139,37 +138,37 @@ pub(super) type Row<V> = [V; 2];
 
 #[inline(always)]
 unsafe fn add<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { [a[0].add(b[0]), a[1].add(b[1])] }
 }
 
 #[inline(always)]
 unsafe fn sub<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { [a[0].sub(b[0]), a[1].sub(b[1])] }
 }
 
 /// `a - ib`
 #[inline(always)]
 unsafe fn sub_i_times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { [a[0].add(b[1]), a[1].sub(b[0])] }
 }
 
 /// `a + ib`
 #[inline(always)]
 unsafe fn add_i_times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { [a[0].sub(b[1]), a[1].add(b[0])] }
 }
 
 #[inline(always)]
 pub(super) unsafe fn times<V: Vector>(a: Row<V>, b: Row<V>) -> Row<V> {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { [a[0].mul_sub(b[0], a[1].mul(b[1])), a[0].mul_add(b[1], a[1].mul(b[0]))] }
 }
 
-/// The transform of a few rows.
+/// The transform of `R` rows.
 trait Butterfly<const R: usize> {
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; R]);
 }
@@ -178,7 +177,7 @@ struct Radix2;
 impl Butterfly<2> for Radix2 {
     #[inline(always)]
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 2]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { *x = [add(x[0], x[1]), sub(x[0], x[1])] }
     }
 }
@@ -187,7 +186,7 @@ struct Radix4;
 impl Butterfly<4> for Radix4 {
     #[inline(always)]
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 4]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let (a, b) = (add(x[0], x[2]), sub(x[0], x[2]));
             let (c, d) = (add(x[1], x[3]), sub(x[1], x[3]));
@@ -200,14 +199,14 @@ struct Radix8;
 impl Butterfly<8> for Radix8 {
     #[inline(always)]
     unsafe fn transform<V: Vector<Lane: Lane>>(x: &mut [Row<V>; 8]) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let mut even = [x[0], x[2], x[4], x[6]];
             let mut odd = [x[1], x[3], x[5], x[7]];
             Radix4::transform(&mut even);
             Radix4::transform(&mut odd);
             let twiddle = V::splat(V::Lane::of(std::f64::consts::FRAC_1_SQRT_2));
-            // (1 - i) / √2 and (-1 - i) / √2, their halves added with the product.
+            // (1 - i) / √2 and (-1 - i) / √2; the multiplication is fused with the additions.
             let [a, b] = odd[1];
             let (p, q) = (a.add(b), b.sub(a));
             let [a, b] = odd[3];
@@ -226,11 +225,11 @@ impl Butterfly<8> for Radix8 {
     }
 }
 
-/// Transform blocks of `R` rows, which need no factors.
+/// Transform blocks of `R` rows, without twiddle factors.
 #[inline(always)]
 unsafe fn each_block<V: Vector<Lane: Lane>, F: Butterfly<R>, const R: usize>(rows: *mut V, count: usize) {
     for block in 0..count / R {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let at = rows.add(2 * block * R).cast::<[Row<V>; R]>();
             let mut x = *at;
@@ -240,7 +239,7 @@ unsafe fn each_block<V: Vector<Lane: Lane>, F: Butterfly<R>, const R: usize>(row
     }
 }
 
-/// Transform every `R` rows that are `row_stride` from one another, and multiply the results by their factors.
+/// Transform groups of `R` rows that are `row_stride` apart, and multiply the results by the twiddle factors.
 #[inline(always)]
 unsafe fn each_row<V: Vector<Lane: Lane>, F: Butterfly<R>, const R: usize>(
     rows: *mut V,
@@ -249,7 +248,7 @@ unsafe fn each_row<V: Vector<Lane: Lane>, F: Butterfly<R>, const R: usize>(
     factors: *const V::Lane,
 ) {
     for block in 0..count / (R * row_stride) {
-        // SAFETY: the caller's.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             let rows = rows.cast::<Row<V>>().add(block * R * row_stride);
             for j in 0..row_stride {

@@ -1,4 +1,4 @@
-//! Plans of transforms, kept for lengths that come again.
+//! Cached plans of transforms.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,83 +13,86 @@ use super::power_of_two::{Algorithm, Domain, PowerOfTwoPlan};
 use crate::vector::Lane;
 use umber_kernels_base::fork::{ForkMutex, InChild, Level};
 
-/// Numbers in plans before all are forgotten: programs that transform every length there is must not fill the memory.
+/// Total length of cached plans above which all are dropped, so that programs that use many different lengths do not exhaust
+/// memory.
 const MAX_CACHED: usize = 1 << 24;
-/// Bytes of a plan from which on it is tried whether there is memory for it.
+/// Bytes of a plan from which on its allocation is probed first.
 const MIN_PROBED_BYTES: usize = 1 << 20;
 
-/// The planners of one dtype, which keep their plans.
+/// The planners of one element type, which cache their plans.
 pub(super) struct Planners<T: FftNum> {
     complex: FftPlanner<T>,
     real: RealFftPlanner<T>,
-    /// The transforms and lengths there may be plans of.
+    /// The transforms and lengths that may have cached plans.
     planned: HashSet<(Transform, usize)>,
-    powers: HashMap<(Algorithm, Domain, usize), Arc<PowerOfTwoPlan<T>>>,
+    power_of_two: HashMap<(Algorithm, Domain, usize), Arc<PowerOfTwoPlan<T>>>,
 }
 
 type Shared<T> = ForkMutex<Option<Planners<T>>>;
 
-/// A real number that lines are made of.
+/// A real element type.
 pub(super) trait Real: FftNum + Element + Lane {
-    /// Where the planners of this type are.
+    /// The planners of this type.
     fn planners() -> &'static Shared<Self>;
 
-    /// The plan of complex lines of a length.
+    /// The plan for complex lines.
     fn plan_complex(length: usize, direction: FftDirection) -> Result<Arc<dyn Fft<Self>>> {
         let transform = match direction {
             FftDirection::Forward => Transform::Forward,
             FftDirection::Inverse => Transform::Inverse,
         };
-        with(Self::planners(), transform, length, |planners| planners.complex.plan_fft(length, direction))
+        plan_with(Self::planners(), transform, length, |planners| {
+            planners.complex.plan_fft(length, direction)
+        })
     }
 
-    /// The plan of the transform of real lines of a length.
+    /// The plan from real lines to half spectra.
     fn plan_real_forward(length: usize) -> Result<Arc<dyn RealToComplex<Self>>> {
-        with(Self::planners(), Transform::RealForward, length, |planners| {
+        plan_with(Self::planners(), Transform::RealForward, length, |planners| {
             planners.real.plan_fft_forward(length)
         })
     }
 
-    /// The plan of the transform to real lines of a length.
+    /// The plan from half spectra to real lines.
     fn plan_real_inverse(length: usize) -> Result<Arc<dyn ComplexToReal<Self>>> {
-        with(Self::planners(), Transform::RealInverse, length, |planners| {
+        plan_with(Self::planners(), Transform::RealInverse, length, |planners| {
             planners.real.plan_fft_inverse(length)
         })
     }
 
-    /// The plan of complex lines of a power of two, or of real ones of twice that length.
+    /// The plan for complex lines whose length is a power of two, or for real lines of twice that length.
     fn plan_power(algorithm: Algorithm, domain: Domain, length: usize) -> Result<Arc<PowerOfTwoPlan<Self>>> {
         let mut planners = Self::planners().lock();
-        let powers = &mut cached(&mut planners).powers;
-        if let Some(plan) = powers.get(&(algorithm, domain, length)) {
+        let power_of_two = &mut cached(&mut planners).power_of_two;
+        if let Some(plan) = power_of_two.get(&(algorithm, domain, length)) {
             return Ok(Arc::clone(plan));
         }
         let plan = PowerOfTwoPlan::new(algorithm, domain, length)
             .ok_or_else(|| error!(Memory("fft"), "out of memory for a plan of length {length}"))?;
         let plan = Arc::new(plan);
-        powers.insert((algorithm, domain, length), Arc::clone(&plan));
+        power_of_two.insert((algorithm, domain, length), Arc::clone(&plan));
         Ok(plan)
     }
 }
 
-/// The planners, without any plans where those had become too many.
+/// The planners, after dropping all plans if there are too many.
 fn cached<T: FftNum>(planners: &mut Option<Planners<T>>) -> &mut Planners<T> {
-    let domain = planners.as_ref().map_or(0, |cached| {
-        let powers = cached.powers.keys().map(|(_, _, length)| length);
-        cached.planned.iter().map(|(_, length)| length).chain(powers).sum::<usize>()
+    let cached_elements = planners.as_ref().map_or(0, |cached| {
+        let power_of_two = cached.power_of_two.keys().map(|(_, _, length)| length);
+        cached.planned.iter().map(|(_, length)| length).chain(power_of_two).sum::<usize>()
     });
-    if domain >= MAX_CACHED {
+    if cached_elements >= MAX_CACHED {
         *planners = None;
     }
     planners.get_or_insert_with(|| Planners {
         complex: FftPlanner::new(),
         real: RealFftPlanner::new(),
         planned: HashSet::new(),
-        powers: HashMap::new(),
+        power_of_two: HashMap::new(),
     })
 }
 
-fn with<T: FftNum, R>(
+fn plan_with<T: FftNum, R>(
     shared: &'static Shared<T>,
     transform: Transform,
     length: usize,
@@ -104,20 +107,20 @@ fn with<T: FftNum, R>(
     Ok(plan(cached))
 }
 
-/// Fail where there is no memory for a plan, as planning itself would end the process.
+/// Return an error if there is no memory for a plan, because the planner would abort the process.
 fn try_planning<T>(length: usize) -> Result<()> {
-    let mut rest = length;
+    let mut cofactor = length;
     for prime in [2, 3, 5, 7, 11] {
-        while rest.is_multiple_of(prime) {
-            rest /= prime;
+        while cofactor.is_multiple_of(prime) {
+            cofactor /= prime;
         }
     }
-    // Measured: factors for every number of the line, and of what other primes make up ten times as many in the
-    // convolution that takes their place (Bluestein).
-    let domain = if rest == 1 { length } else { rest.saturating_mul(10).saturating_add(length) };
-    let bytes = domain.saturating_mul(size_of::<Complex<T>>());
-    let mut room: Vec<u8> = Vec::new();
-    if bytes >= MIN_PROBED_BYTES && room.try_reserve_exact(bytes).is_err() {
+    // Measured: twiddle factors for every element of the line, and ten times as many for other primes, which use Bluestein's
+    // convolution.
+    let elements = if cofactor == 1 { length } else { cofactor.saturating_mul(10).saturating_add(length) };
+    let bytes = elements.saturating_mul(size_of::<Complex<T>>());
+    let mut probe: Vec<u8> = Vec::new();
+    if bytes >= MIN_PROBED_BYTES && probe.try_reserve_exact(bytes).is_err() {
         return Err(error!(
             Memory("fft"),
             "out of memory for a plan of length {length}: needs about {bytes} bytes"

@@ -1,4 +1,4 @@
-//! Lines whose length is a power of two: which of them are transformed side by side, and which each as a matrix.
+//! Lines whose length is a power of two: the choice between batched transforms and the four-step algorithm.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,31 +18,31 @@ use super::plans::Real;
 use super::real_packing::half_twiddles;
 use crate::vector::Lane;
 
-/// Measured: shorter complex lines that are dense gain nothing from being brought side by side.
+/// Minimum length for batching dense complex lines (measured); shorter ones do not gain from the rearrangement.
 const MIN_BATCHED_DENSE: usize = 1 << 8;
-/// Measured: complex numbers of a line from which on it is better off as a matrix.
+/// Minimum complex length for the four-step algorithm (measured).
 const MIN_FOUR_STEP: usize = 1 << 12;
-/// Complex numbers up to which lines are transformed side by side though those of a group leave the caches.
+/// Maximum complex length for batched transforms, even if a group no longer fits the caches.
 const MAX_BATCHED: usize = 1 << 16;
 
-/// Groups of lines from which on they are shared among threads as well as lines would be.
+/// Minimum number of groups, so that threads get as equal shares as by lines.
 const MIN_GROUPS: usize = 4;
 
-/// How lines are transformed.
+/// The algorithm for a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Algorithm {
-    BatchedTransform,
-    Long,
+    Batched,
+    FourStep,
 }
 
-/// What lines are made of, or made into.
+/// The elements of a line on the real side of its transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Domain {
     Complex,
     Real,
 }
 
-/// A plan of either way.
+/// A plan for either algorithm.
 pub(super) struct PowerOfTwoPlan<T> {
     kind: PlanKind<T>,
     /// For real lines.
@@ -50,16 +50,16 @@ pub(super) struct PowerOfTwoPlan<T> {
 }
 
 enum PlanKind<T> {
-    BatchedTransform(Passes<T>),
-    Long(FourStep<T>),
+    Batched(Passes<T>),
+    FourStep(FourStep<T>),
 }
 
 impl<T: Lane> PowerOfTwoPlan<T> {
-    /// Nothing if there is no memory for it.
+    /// `None` if there is not enough memory.
     pub(super) fn new(algorithm: Algorithm, domain: Domain, length: usize) -> Option<PowerOfTwoPlan<T>> {
         let kind = match algorithm {
-            Algorithm::BatchedTransform => PlanKind::BatchedTransform(Passes::new(length)?),
-            Algorithm::Long => PlanKind::Long(FourStep::new(length)?),
+            Algorithm::Batched => PlanKind::Batched(Passes::new(length)?),
+            Algorithm::FourStep => PlanKind::FourStep(FourStep::new(length)?),
         };
         let twiddles = match domain {
             Domain::Complex => Vec::new(),
@@ -69,33 +69,33 @@ impl<T: Lane> PowerOfTwoPlan<T> {
     }
 }
 
-/// What is to be done with some lines.
+/// A transform of several lines.
 struct Task<'a, T> {
     lines: &'a LineBatch,
     transform: Transform,
     domain: Domain,
-    /// Complex numbers of a line.
+    /// Complex elements of a line.
     length: usize,
     factor: T,
     strides: [Strides; 2],
-    /// Reals of an element.
+    /// Real numbers per element.
     reals: [isize; 2],
 }
 
-/// Transform the first lines, and say how many: those for which there is a better way than one by one.
+/// Transform the first lines by one of these algorithms, and return their number; the others are left to rustfft.
 ///
-/// That depends on nothing but the shapes and strides, so that results do not depend on the number of threads.
+/// The choice depends on the shapes and strides only, so that results do not depend on the number of threads.
 pub(super) fn transform<T: Real>(
     transform: Transform,
     factor: T,
     length: usize,
     lines: &LineBatch,
 ) -> Result<usize> {
-    // Also of reals: a line of an odd number of them is no line of pairs.
+    // Also for real lines: those of odd length have no pairs.
     if !length.is_power_of_two() {
         return Ok(0);
     }
-    let (domain, length, parts) = match transform {
+    let (domain, length, reals) = match transform {
         Transform::Forward | Transform::Inverse => (Domain::Complex, length, [2, 2]),
         Transform::RealForward => (Domain::Real, length / 2, [1, 2]),
         Transform::RealInverse => (Domain::Real, length / 2, [2, 1]),
@@ -105,11 +105,11 @@ pub(super) fn transform<T: Real>(
         return Ok(0);
     }
     let steps = lines.steps();
-    let strides = [0, 1].map(|i| match parts[i] {
+    let strides = [0, 1].map(|i| match reals[i] {
         1 => Strides { pair: 2 * steps[i], part: steps[i] },
         _ => Strides { pair: 2 * steps[i], part: 1 },
     });
-    let task = Task { lines, transform, domain, length, factor, strides, reals: parts };
+    let task = Task { lines, transform, domain, length, factor, strides, reals };
     let count = lines.count();
     let dense = lines.are_dense();
     if length >= MIN_FOUR_STEP.max(FourStep::<T>::min_length())
@@ -121,18 +121,18 @@ pub(super) fn transform<T: Real>(
     if length > MAX_BATCHED || dense && domain == Domain::Complex && length < MIN_BATCHED_DENSE {
         return Ok(0);
     }
-    // Where there is little to do, wide vectors take longer to wake than they save.
+    // For little work, powering up the wide vector units costs more than it saves.
     if count < MIN_GROUPS * lanes || count * length < GRAIN {
         return Ok(0);
     }
-    // A group that is not full takes as long as a full one.
-    let least = match domain {
+    // A partially filled group costs as much as a full one.
+    let min_used_lanes = match domain {
         _ if !dense => lanes / 2,
         Domain::Complex => lanes - lanes / 8,
         Domain::Real => lanes / 2 + 1,
     };
-    let rest = count % lanes;
-    let done = if rest >= least || count >= 8 * lanes { count } else { count - rest };
+    let remainder = count % lanes;
+    let done = if remainder >= min_used_lanes || count >= 8 * lanes { count } else { count - remainder };
     if done > 0 {
         task.run_batched(done)?;
     }
@@ -145,12 +145,10 @@ impl<T: Real> Task<'_, T> {
         OutputScaling { exchange: usize::from(exchange), factor: self.factor }
     }
 
-    /// The first lines, side by side.
+    /// Transform the first lines in batches.
     fn run_batched(&self, count: usize) -> Result<()> {
-        let plan = T::plan_power(Algorithm::BatchedTransform, self.domain, self.length)?;
-        let PlanKind::BatchedTransform(passes) = &plan.kind else {
-            unreachable!("a plan of the way that was asked for")
-        };
+        let plan = T::plan_power(Algorithm::Batched, self.domain, self.length)?;
+        let PlanKind::Batched(passes) = &plan.kind else { unreachable!("the plan matches the algorithm") };
         let lanes = T::lanes();
         let (src, dst) = self.lines.pointers::<T>();
         let failed = AtomicBool::new(false);
@@ -167,7 +165,7 @@ impl<T: Real> Task<'_, T> {
                 strides: self.strides,
                 scaling: self.output_scaling(),
                 groups,
-                place: |group: usize| {
+                locate: |group: usize| {
                     self.lines.group(group * lanes..count.min((group + 1) * lanes), self.reals)
                 },
             };
@@ -178,32 +176,32 @@ impl<T: Real> Task<'_, T> {
         if failed.into_inner() { Err(self.lines.no_memory()) } else { Ok(()) }
     }
 
-    /// Every line as a matrix: one after the other where there are fewer than threads, which share it then.
+    /// Transform each line as a matrix. With fewer lines than threads, the threads work on one line after the other together.
     fn run_four_step(&self) -> Result<()> {
-        let plan = T::plan_power(Algorithm::Long, self.domain, self.length)?;
+        let plan = T::plan_power(Algorithm::FourStep, self.domain, self.length)?;
         let failed = AtomicBool::new(false);
-        let several = |lines: Range<usize>| {
+        let transform_lines = |lines: Range<usize>| {
             if self.four_step_lines(&plan, lines).is_none() {
                 failed.store(true, Ordering::Relaxed);
             }
         };
         let count = self.lines.count();
         if count < num_threads() {
-            several(0..count);
+            transform_lines(0..count);
         } else {
-            parallel_ranges(count, 1, several);
+            parallel_ranges(count, 1, transform_lines);
         }
         if failed.into_inner() { Err(self.lines.no_memory()) } else { Ok(()) }
     }
 
-    /// Nothing if there is no memory for it.
+    /// `None` if there is not enough memory.
     fn four_step_lines(&self, plan: &PowerOfTwoPlan<T>, lines: Range<usize>) -> Option<()> {
-        let PlanKind::Long(matrix) = &plan.kind else { unreachable!("a plan of the way that was asked for") };
+        let PlanKind::FourStep(matrix) = &plan.kind else { unreachable!("the plan matches the algorithm") };
         let reals = self.length.checked_mul(2)?;
         let mut columns = ScratchVec::<T>::new(reals).ok()?;
         let columns = Target::over(columns.spare()).cast::<T>();
-        let is_joined = self.transform == Transform::RealInverse;
-        let mut spectrum = ScratchVec::<T>::new(if is_joined { reals } else { 0 }).ok()?;
+        let needs_spectrum = self.transform == Transform::RealInverse;
+        let mut spectrum = ScratchVec::<T>::new(if needs_spectrum { reals } else { 0 }).ok()?;
         let spectrum = Target::over(spectrum.spare()).cast::<T>();
         for line in lines {
             self.four_step_line(plan, matrix, line, columns, spectrum)?;
@@ -211,7 +209,7 @@ impl<T: Real> Task<'_, T> {
         Some(())
     }
 
-    /// One line, by way of buffers for all of it. Nothing if there is no memory for it.
+    /// Transform one line, with buffers for all of it. `None` if there is not enough memory.
     fn four_step_line(
         &self,
         plan: &PowerOfTwoPlan<T>,

@@ -1,27 +1,29 @@
-//! Real lines as complex ones of half the length: even numbers are real parts, odd ones imaginary parts.
-#![expect(
-    clippy::needless_range_loop,
-    reason = "what a loop names by number are rows of one tile or line together"
-)]
+//! Real lines as complex lines of half the length: even elements are the real parts, odd elements the imaginary parts.
+#![expect(clippy::needless_range_loop, reason = "indices select rows of a tile and lines together")]
 
 use super::passes::{Row, times, twiddle, with_capacity};
 use crate::vector::{Lane, Vector};
 
-/// Half of `exp(-2πi k / 2h)` for `k` up to `h / 2`.
+/// Half the twiddle factors: `exp(-2πi k / 2h) / 2` for `k` up to `h / 2`.
 pub(super) fn half_twiddles<T: Lane>(half: usize) -> Option<Vec<[T; 2]>> {
     let mut twiddles = with_capacity(half / 2 + 1)?;
     twiddles.extend((0..=half / 2).map(|k| twiddle(k, 2 * half).map(|x| T::of(x / 2.0))));
     Some(twiddles)
 }
 
-/// What the real line has at `k` and at `h - k`, from what the complex line has there, and a halved root.
+/// The transform of the real line at `k` and at `h - k`, from that of the complex line at these indices and half a twiddle
+/// factor.
+///
+/// # Safety
+///
+/// The processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn unpack_pair<V: Vector<Lane: Lane>>(
     a: Row<V>,
     b: Row<V>,
     twiddle: Row<V>,
 ) -> [Row<V>; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let half = V::splat(V::Lane::of(0.5));
         let even = [a[0].add(b[0]), a[1].sub(b[1])];
@@ -34,14 +36,18 @@ pub(super) unsafe fn unpack_pair<V: Vector<Lane: Lane>>(
 }
 
 /// Inverse of [`unpack_pair`], times two.
+///
+/// # Safety
+///
+/// The processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn pack_pair<V: Vector<Lane: Lane>>(a: Row<V>, b: Row<V>, twiddle: Row<V>) -> [Row<V>; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let two = V::splat(V::Lane::of(2.0));
         let even = [a[0].add(b[0]), a[1].sub(b[1])];
         let odd = [a[0].sub(b[0]), a[1].add(b[1])];
-        // i conj(root) odd, without the halving of the root.
+        // `i conj(w) odd`, where `w` is the full twiddle factor divided by two.
         let rotated = times([odd[1], odd[0]], twiddle);
         [
             [rotated[0].neg_mul_add(two, even[0]), rotated[1].mul_add(two, even[1])],
@@ -50,10 +56,11 @@ pub(super) unsafe fn pack_pair<V: Vector<Lane: Lane>>(a: Row<V>, b: Row<V>, twid
     }
 }
 
-/// From transforms of complex lines of `half` rows to those of real lines, in place; there is one more row at the end.
+/// Convert transforms of complex lines of `half` rows to those of real lines in place, with one more row at the end.
 ///
 /// # Safety
-/// The rows are there, and the instruction set is.
+///
+/// There are `digit_reversed.len()` rows, and the processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn unpack_real<V: Vector<Lane: Lane>>(
     rows: *mut V,
@@ -62,9 +69,9 @@ pub(super) unsafe fn unpack_real<V: Vector<Lane: Lane>>(
 ) {
     let half = digit_reversed.len() - 1;
     let rows = rows.cast::<Row<V>>();
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     let zero = unsafe { V::splat(V::Lane::of(0.0)) };
-    // SAFETY: places are rows.
+    // SAFETY: guaranteed by the caller of this function; all indices are below the number of rows.
     unsafe {
         let [a, b] = *rows;
         *rows = [a.add(b), zero];
@@ -82,16 +89,18 @@ pub(super) unsafe fn unpack_real<V: Vector<Lane: Lane>>(
     }
 }
 
-/// From `half` and one rows of transforms of real lines to those of complex lines, parts exchanged, in place.
+/// Convert `half + 1` rows of transforms of real lines to those of complex lines in place, with real and imaginary parts
+/// exchanged.
 ///
 /// # Safety
-/// The rows are there, and the instruction set is.
+///
+/// There are `half + 1` rows, and the processor has the instruction set of `V`.
 #[inline(always)]
 pub(super) unsafe fn pack_real<V: Vector<Lane: Lane>>(rows: *mut V, half: usize, twiddles: &[[V::Lane; 2]]) {
     let rows = rows.cast::<Row<V>>();
-    // SAFETY: as above.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
-        // What would make the line other than real does not count.
+        // Imaginary parts that a Hermitian line cannot have are ignored.
         let (a, b) = ((*rows)[0], (*rows.add(half))[0]);
         *rows = [a.sub(b), a.add(b)];
         for k in 1..half.div_ceil(2) {

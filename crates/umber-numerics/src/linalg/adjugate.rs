@@ -1,4 +1,4 @@
-//! Adjugate: the transposed cofactors, `det(a) a⁻¹` for regular matrices and its limit for singular ones.
+//! Adjugate: the transposed matrix of cofactors, `det(a) a⁻¹` for regular matrices and its limit for singular ones.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::svd::ComputeSvdVectors;
@@ -8,7 +8,7 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, cost, filled, for_each_matrix};
-use super::field::{Field, are_numbers};
+use super::field::{Field, all_finite};
 use super::inverse::Inverter;
 use super::lu::Factors;
 use super::svd::Decomposer;
@@ -36,14 +36,14 @@ fn adjugates<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
             to.store(index, values, n, n);
             return true;
         }
-        // Rare, so that its room is not kept.
-        let done = limit(&from, index, values);
+        // Rare, so its scratch is allocated here.
+        let outcome = limit(&from, index, values);
         to.store(index, values, n, n);
-        done.is_ok()
+        outcome.is_ok()
     })
 }
 
-/// Is the inverse accurate enough to be multiplied by the determinant? NaN counts as far: it stays NaN.
+/// Whether the inverse is accurate enough to be multiplied by the determinant. NaN also returns true, since it propagates.
 fn is_far_from_singular<T: Field>(factors: &Factors<T>) -> bool {
     let (mut min, mut max) = (T::Magnitude::infinity(), T::Magnitude::zero());
     for pivot in factors.diagonal() {
@@ -57,12 +57,12 @@ fn is_far_from_singular<T: Field>(factors: &Factors<T>) -> bool {
     min > max * Float::sqrt(T::Magnitude::epsilon())
 }
 
-/// From the singular value decomposition: `det(U Vᴴ) V diag(products of the other values) Uᴴ`.
+/// Computed from the singular value decomposition: `det(U Vᴴ) V diag(products of the other singular values) Uᴴ`.
 fn limit<T: Field>(from: &Matrices<'_, T>, index: usize, values: &mut [T]) -> Result<(), Failure> {
     let n = from.rows();
     let mut svd = Decomposer::<T>::new(n, n, ComputeSvdVectors::Full)?;
     from.load(index, &mut svd.matrix);
-    if !are_numbers(&svd.matrix) {
+    if !all_finite(&svd.matrix) {
         values.fill(super::field::nan());
         return Ok(());
     }
@@ -70,11 +70,11 @@ fn limit<T: Field>(from: &Matrices<'_, T>, index: usize, values: &mut [T]) -> Re
         return Err(Failure::Matrix(index));
     }
     let phase = unitary_determinant(&svd.u, n)? * unitary_determinant(&svd.v, n)?.conjugate();
-    let others = |i: usize| {
+    let product_without = |i: usize| {
         let factors = svd.values.iter().enumerate().filter(|&(j, _)| j != i);
         factors.fold(phase, |product, (_, &value)| product * value)
     };
-    let products: Vec<T> = (0..n).map(others).collect();
+    let products: Vec<T> = (0..n).map(product_without).collect();
     for (vector, product) in svd.v.chunks_exact_mut(n).zip(products) {
         for element in vector {
             *element *= product;
@@ -91,8 +91,8 @@ fn limit<T: Field>(from: &Matrices<'_, T>, index: usize, values: &mut [T]) -> Re
     Ok(())
 }
 
-fn unitary_determinant<T: Field>(columns_first: &[T], n: usize) -> Result<T, Failure> {
+fn unitary_determinant<T: Field>(column_major: &[T], n: usize) -> Result<T, Failure> {
     let mut factors = Factors::<T>::new(n, n)?;
-    factors.factor_columns(columns_first);
+    factors.factor_columns(column_major);
     Ok(factors.determinant())
 }

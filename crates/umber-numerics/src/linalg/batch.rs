@@ -1,6 +1,6 @@
 //! Stacks of matrices in memory, and the loop over them.
 //!
-//! Invariant: [`for_each_matrix`] gives every index to one task, and its body writes only the [`Results`] of its own index.
+//! Invariant: [`for_each_matrix`] passes each index to one task, and its body only writes the [`Results`] of that index.
 
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,19 +15,19 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_elementwise::tape::copy;
 
-/// Multiplications worth a task of their own.
+/// Minimum multiplications per task.
 const GRAIN: usize = 1 << 15;
 
-/// Edge of the squares in which matrices are transposed.
+/// Side of the tiles in which matrices are transposed.
 const TILE: usize = 16;
-/// From this many elements on, threads share the copy of a matrix.
+/// Minimum elements for copying a matrix on several threads.
 const MIN_PARALLEL_COPY: usize = 1 << 14;
 
-/// In which order the elements of a matrix lie side by side.
+/// Memory order of a dense matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    RowsFirst,
-    ColumnsFirst,
+    RowMajor,
+    ColumnMajor,
 }
 
 /// Matrices to read, in any layout.
@@ -44,28 +44,28 @@ impl<'a, T: Field> Matrices<'a, T> {
         Matrices { source: Source::of(&view), view }
     }
 
-    /// Number of rows of each.
+    /// Number of rows of each matrix.
     pub(super) fn rows(&self) -> usize {
         self.view.shape()[self.view.shape().len() - 2]
     }
 
-    /// Number of columns of each.
+    /// Number of columns of each matrix.
     pub(super) fn columns(&self) -> usize {
         self.view.shape()[self.view.shape().len() - 1]
     }
 
-    /// How many there are.
+    /// Number of matrices.
     pub(super) fn count(&self) -> usize {
         self.view.shape()[..self.view.shape().len() - 2].iter().product()
     }
 
-    /// The order in which the elements of each lie side by side, if they do.
+    /// The memory order of each matrix, if they are dense.
     pub(super) fn order(&self) -> Option<Order> {
         let strides = self.view.strides();
         let (rows, columns) = (self.rows() as isize, self.columns() as isize);
         match strides[strides.len() - 2..] {
-            [row, 1] if row == columns => Some(Order::RowsFirst),
-            [1, column] if column == rows => Some(Order::ColumnsFirst),
+            [row, 1] if row == columns => Some(Order::RowMajor),
+            [1, column] if column == rows => Some(Order::ColumnMajor),
             _ => None,
         }
     }
@@ -73,43 +73,44 @@ impl<'a, T: Field> Matrices<'a, T> {
     /// The elements of a matrix.
     ///
     /// # Panics
-    /// If they do not lie side by side, in some [`order`](Matrices::order).
+    ///
+    /// If the matrices are not dense (see [`order`](Matrices::order)).
     pub(super) fn elements(&self, index: usize) -> &'a [T] {
         assert!(self.order().is_some() && index < self.count(), "a dense matrix of the stack");
-        // SAFETY: the view, which lives as long, holds the matrix.
+        // SAFETY: the view, which has the lifetime of the result, holds the matrix.
         unsafe { std::slice::from_raw_parts(self.start(index), self.rows() * self.columns()) }
     }
 
-    /// Where the first element of a matrix is.
+    /// Pointer to the first element of a matrix.
     fn start(&self, index: usize) -> *const T {
         let (shape, strides) = (self.view.shape(), self.view.strides());
-        let (mut rest, mut offset) = (index, 0);
+        let (mut remaining, mut offset) = (index, 0);
         for axis in (0..shape.len() - 2).rev() {
-            offset += (rest % shape[axis]) as isize * strides[axis];
-            rest /= shape[axis];
+            offset += (remaining % shape[axis]) as isize * strides[axis];
+            remaining /= shape[axis];
         }
         self.source.at(offset)
     }
 
-    /// Copy a matrix column by column.
-    pub(super) fn load(&self, index: usize, columns_first: &mut [T]) {
+    /// Copy a matrix to column-major order.
+    pub(super) fn load(&self, index: usize, column_major: &mut [T]) {
         let (rows, columns) = (self.rows(), self.columns());
-        assert_eq!(columns_first.len(), rows * columns);
+        assert_eq!(column_major.len(), rows * columns);
         let strides = self.view.strides();
         let batch = strides.len() - 2;
         let from = self.start(index);
-        // SAFETY: the view holds the matrix, and the slice has a place for each of its elements.
+        // SAFETY: the view holds the matrix, and the slice has as many elements.
         unsafe {
             transfer(
                 [columns, rows],
                 (from, [strides[batch + 1], strides[batch]]),
-                (columns_first.as_mut_ptr(), [rows as isize, 1]),
+                (column_major.as_mut_ptr(), [rows as isize, 1]),
             );
         }
     }
 }
 
-/// Equal parts of memory to write, one for each matrix of a stack.
+/// Equal slices of memory to write, one for each matrix of a stack.
 #[derive(Clone, Copy)]
 pub(super) struct Results<'a, T> {
     target: Target<T>,
@@ -118,7 +119,7 @@ pub(super) struct Results<'a, T> {
 }
 
 impl<'a, T: Element> Results<'a, T> {
-    /// The parts of a dense view, in each of which are the elements of the last `axes` axes.
+    /// The slices of a dense view; each holds the elements of the last `axes` axes.
     pub(super) fn of(view: &'a ViewMut, axes: usize) -> Results<'a, T> {
         assert!(view.dtype() == T::DTYPE && view.layout().is_contiguous(), "dense results of one dtype");
         let shape = view.shape();
@@ -126,23 +127,23 @@ impl<'a, T: Element> Results<'a, T> {
         Results { target: Target::of(view), length, memory: PhantomData }
     }
 
-    /// Let `write` fill the part of a matrix.
+    /// Call `write` with the slice of a matrix.
     pub(super) fn write<R>(&self, index: usize, write: impl FnOnce(&mut [T]) -> R) -> R {
         let start = self.target.at((index * self.length) as isize);
-        // SAFETY: the view holds the part, and only the task of this index touches it (module invariant).
+        // SAFETY: the view holds the slice, and only the task of this index accesses it (module invariant).
         write(unsafe { std::slice::from_raw_parts_mut(start, self.length) })
     }
 
-    /// Copy a matrix that is stored column by column.
-    pub(super) fn store(&self, index: usize, columns_first: &[T], rows: usize, columns: usize) {
-        self.write(index, |part| {
-            assert!(part.len() == rows * columns && columns_first.len() >= part.len());
+    /// Store a column-major matrix.
+    pub(super) fn store(&self, index: usize, column_major: &[T], rows: usize, columns: usize) {
+        self.write(index, |out| {
+            assert!(out.len() == rows * columns && column_major.len() >= out.len());
             // SAFETY: both slices hold the matrix.
             unsafe {
                 transfer(
                     [rows, columns],
-                    (columns_first.as_ptr(), [1, rows as isize]),
-                    (part.as_mut_ptr(), [columns as isize, 1]),
+                    (column_major.as_ptr(), [1, rows as isize]),
+                    (out.as_mut_ptr(), [columns as isize, 1]),
                 );
             }
         });
@@ -152,7 +153,8 @@ impl<'a, T: Element> Results<'a, T> {
 /// Copy a matrix between two layouts, tile by tile.
 ///
 /// # Safety
-/// Every element that the shape and strides reach lies in memory that may be read, or written.
+///
+/// All elements of the shape are readable at the source strides and writable at the target strides.
 unsafe fn transfer<T: Element>(
     [rows, columns]: [usize; 2],
     (from, from_strides): (*const T, [isize; 2]),
@@ -165,7 +167,7 @@ unsafe fn transfer<T: Element>(
             offset: 0,
         };
         let (source, target) = (layout(from_strides), layout(to_strides));
-        // SAFETY: by this function's contract; the memory to write is nobody else's.
+        // SAFETY: guaranteed by the caller of this function; no other thread accesses the target.
         unsafe {
             let from = View::new(from.cast(), T::DTYPE, &source);
             copy(from, ViewMut::new(to.cast(), T::DTYPE, &target));
@@ -178,7 +180,7 @@ unsafe fn transfer<T: Element>(
                 let source = from.wrapping_offset(i as isize * from_strides[0]);
                 let target = to.wrapping_offset(i as isize * to_strides[0]);
                 for j in j_tile as isize..columns.min(j_tile + TILE) as isize {
-                    // SAFETY: by this function's contract.
+                    // SAFETY: guaranteed by the caller of this function.
                     unsafe { *target.offset(j * to_strides[1]) = *source.offset(j * from_strides[1]) };
                 }
             }
@@ -186,22 +188,22 @@ unsafe fn transfer<T: Element>(
     }
 }
 
-/// faer's scratch.
+/// Scratch memory for faer.
 pub(super) struct Workspace(MemBuffer);
 
 impl Workspace {
-    /// As much as asked for.
+    /// Allocate the requested size.
     pub(super) fn new(need: StackReq) -> Result<Workspace, Failure> {
         MemBuffer::try_new(need).map(Workspace).map_err(|_| Failure::Memory(need.unaligned_bytes_required()))
     }
 
-    /// All of it.
+    /// The whole scratch memory as a stack.
     pub(super) fn stack(&mut self) -> &mut MemStack {
         MemStack::new(&mut self.0)
     }
 }
 
-/// Elements of scratch, all alike.
+/// Allocate a vector of equal elements.
 pub(super) fn filled<T: Copy>(value: T, count: usize) -> Result<Vec<T>, Failure> {
     let mut elements = Vec::new();
     elements.try_reserve_exact(count).map_err(|_| Failure::Memory(count.saturating_mul(size_of::<T>())))?;
@@ -209,8 +211,8 @@ pub(super) fn filled<T: Copy>(value: T, count: usize) -> Result<Vec<T>, Failure>
     Ok(elements)
 }
 
-/// Run `body(index, scratch)` for every matrix of a stack; `scratch` is made once a task. A matrix costs about `cost`
-/// multiplications. Answers the first for which `body` says that it has no answer.
+/// Run `body(index, scratch)` for every matrix of a stack, with one `scratch` per task. A matrix costs about `cost`
+/// multiplications. If `body` returns false, the error names the first such matrix.
 pub(super) fn for_each_matrix<S>(
     count: usize,
     cost: usize,
@@ -243,7 +245,7 @@ pub(super) fn for_each_matrix<S>(
     }
 }
 
-/// About how many multiplications `n`-by-`m` by `m`-by-`k` takes.
+/// Approximate number of multiplications of an `n`-by-`m` times an `m`-by-`k` matrix.
 pub(super) fn cost(n: usize, m: usize, k: usize) -> usize {
     n.saturating_mul(m).saturating_mul(k)
 }

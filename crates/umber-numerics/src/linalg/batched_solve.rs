@@ -1,8 +1,8 @@
-//! Small systems of linear equations side by side: each lane of a vector is a system of its own.
+//! Batched solution of small systems of linear equations: each SIMD lane is one system.
 //!
-//! A library's call for a small matrix takes longer than its arithmetic. This is the same elimination with partial pivoting,
-//! and answers only for ordinary systems. The others, with numbers far from one, infinite ones and NaN among them, or a pivot
-//! that has no inverse, are named and left to the library, which knows what comes of them.
+//! A library call for a small matrix costs more than its arithmetic. This is Gaussian elimination with partial pivoting for
+//! well-scaled systems only. Systems with elements far from one, infinities or NaN, or with a pivot that has no finite
+//! inverse, are reported and left to the library.
 
 use std::ops::Range;
 use std::sync::Mutex;
@@ -14,55 +14,55 @@ use super::equilibrate::safe_range;
 use super::field::Field;
 use crate::vector::{Lane, Vector, WithSimd};
 
-/// Bytes of a group of systems, which are gone through once a row: they stay in the second cache.
+/// Maximum bytes of a group of systems, which is traversed once per row and should stay in L2.
 const MAX_GROUP_BYTES: usize = 256 << 10;
-/// Multiplications worth a task of their own.
+/// Minimum multiplications per task.
 const GRAIN: usize = 1 << 18;
-/// As many lanes as a vector has at most.
+/// Maximum lanes of a vector.
 const LANES: usize = 16;
-/// Rows that are changed together, so that the pivot's row is read once for them.
+/// Rows updated together, which share the loads of the pivot row.
 const ROWS_PER_STEP: usize = 4;
 
-/// Systems of one size, and where their solutions go.
+/// Systems of one size, and the destination of their solutions.
 pub(super) struct Systems<'a, T> {
     pub(super) left: Matrices<'a, T>,
     pub(super) right: Matrices<'a, T>,
     pub(super) solutions: Results<'a, T>,
 }
 
-/// Solve the systems that are ordinary, and answer which are left, in order; nothing if all are.
+/// Solve the well-scaled systems and return the indices of the others in ascending order; `None` if no system was solved.
 pub(super) fn solve<T: Field + Lane>(systems: &Systems<'_, T>) -> Option<Vec<usize>> {
     let (size, columns, count) = (systems.left.rows(), systems.right.columns(), systems.left.count());
     let lanes = T::lanes();
-    let numbers = size.saturating_mul(size.saturating_add(columns)).saturating_mul(lanes);
-    // A group takes as long as a few calls, however many of its lanes are used.
-    let few = lanes / 4;
-    let is_fit = lanes > 1
-        && numbers > 0
+    let group_elements = size.saturating_mul(size.saturating_add(columns)).saturating_mul(lanes);
+    // A group costs as much as a few library calls, however many of its lanes are used.
+    let min_lanes = lanes / 4;
+    let is_suitable = lanes > 1
+        && group_elements > 0
         && columns > 0
-        && numbers <= MAX_GROUP_BYTES / size_of::<T>()
-        && count >= few;
-    if !is_fit {
+        && group_elements <= MAX_GROUP_BYTES / size_of::<T>()
+        && count >= min_lanes;
+    if !is_suitable {
         return None;
     }
-    let groups = count / lanes + usize::from(count % lanes >= few);
+    let groups = count / lanes + usize::from(count % lanes >= min_lanes);
     let solved = count.min(groups * lanes);
-    let left = Mutex::new((solved..count).collect::<Vec<usize>>());
+    let unsolved = Mutex::new((solved..count).collect::<Vec<usize>>());
     let row_offsets = RowOffsets::new(systems);
     parallel_ranges(groups, GRAIN / (lanes * cost(size, size, size + columns)), |groups| {
         let first = groups.start * lanes;
         let end = solved.min(groups.end * lanes);
-        let others = T::dispatch(Groups { systems, row_offsets: &row_offsets, range: first..end });
-        // A panic elsewhere leaves the list as good as it was.
-        left.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(others);
+        let failed = T::dispatch(Groups { systems, row_offsets: &row_offsets, range: first..end });
+        // If a task panics, the list remains valid.
+        unsolved.lock().unwrap_or_else(std::sync::PoisonError::into_inner).extend(failed);
     });
-    let mut left = left.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    left.sort_unstable();
-    Some(left)
+    let mut unsolved = unsolved.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    unsolved.sort_unstable();
+    Some(unsolved)
 }
 
-/// Where the elements of matrices, in the order in which they lie in memory, are in the rows of a group: each row of the
-/// left side is followed by that of the right one.
+/// For each matrix element, in memory order, its index in the rows of a group: each row of the left side is followed by the
+/// row of the right side.
 struct RowOffsets {
     left: Vec<usize>,
     right: Vec<usize>,
@@ -73,23 +73,23 @@ impl RowOffsets {
     fn new<T: Field>(systems: &Systems<'_, T>) -> RowOffsets {
         let (size, columns) = (systems.left.rows(), systems.right.columns());
         let width = size + columns;
-        let of = |order: Option<Order>, from: usize, columns: usize| -> Vec<usize> {
-            let pivot_row = |at: usize| match order {
-                Some(Order::RowsFirst) => at / columns * width + from + at % columns,
-                // As what is copied is.
-                Some(Order::ColumnsFirst) | None => at % size * width + from + at / size,
+        let offsets = |order: Option<Order>, from: usize, columns: usize| -> Vec<usize> {
+            let offset = |at: usize| match order {
+                Some(Order::RowMajor) => at / columns * width + from + at % columns,
+                // Copies are column-major.
+                Some(Order::ColumnMajor) | None => at % size * width + from + at / size,
             };
-            (0..size * columns).map(pivot_row).collect()
+            (0..size * columns).map(offset).collect()
         };
         RowOffsets {
-            left: of(systems.left.order(), 0, size),
-            right: of(systems.right.order(), size, columns),
-            solutions: of(Some(Order::RowsFirst), size, columns),
+            left: offsets(systems.left.order(), 0, size),
+            right: offsets(systems.right.order(), size, columns),
+            solutions: offsets(Some(Order::RowMajor), size, columns),
         }
     }
 }
 
-/// Some systems, a vector of them at a time.
+/// Some systems, processed in groups of one vector.
 struct Groups<'a, T> {
     systems: &'a Systems<'a, T>,
     row_offsets: &'a RowOffsets,
@@ -97,7 +97,7 @@ struct Groups<'a, T> {
 }
 
 impl<T: Field + Lane> WithSimd<T> for Groups<'_, T> {
-    /// Those that are not solved.
+    /// Indices of the systems that were not solved.
     type Output = Vec<usize>;
 
     #[inline(always)]
@@ -116,12 +116,12 @@ impl<T: Field + Lane> WithSimd<T> for Groups<'_, T> {
         }
         copies.resize(copied, T::zero());
         let rows = rows.as_mut_ptr();
-        let mut others = Vec::new();
+        let mut failed = Vec::new();
         for first in range.clone().step_by(V::LANES) {
             let count = V::LANES.min(range.end - first);
-            // Lanes beyond the last system repeat it.
+            // Unused lanes repeat the last system.
             let index = |lane: usize| first + lane.min(count - 1);
-            // SAFETY: the vectors are the caller's; there is room for every row of the group.
+            // SAFETY: guaranteed by the caller of this function; there is space for every row of the group.
             let solved = unsafe {
                 load_lanes(left, index, &mut copies, &row_offsets.left, rows);
                 load_lanes(right, index, &mut copies, &row_offsets.right, rows);
@@ -131,16 +131,17 @@ impl<T: Field + Lane> WithSimd<T> for Groups<'_, T> {
                 store_lanes(rows, &row_offsets.solutions, solutions, first..first + count);
                 are_in_safe_range & have_pivots
             };
-            others.extend((0..count).filter(|lane| solved >> lane & 1 == 0).map(|lane| first + lane));
+            failed.extend((0..count).filter(|lane| solved >> lane & 1 == 0).map(|lane| first + lane));
         }
-        others
+        failed
     }
 }
 
-/// Let a matrix of each system be a lane of the rows.
+/// Load the matrix of each system into one lane of the rows.
 ///
 /// # Safety
-/// The vectors are there, and the rows have the places.
+///
+/// The processor has the instruction set of `V`, and `rows` holds all of the offsets.
 #[inline(always)]
 unsafe fn load_lanes<T: Field, V: Vector<Lane = T>>(
     matrices: &Matrices<'_, T>,
@@ -161,11 +162,11 @@ unsafe fn load_lanes<T: Field, V: Vector<Lane = T>>(
             *line = copy;
         }
     }
-    // SAFETY: the caller's; lines are as long as the places are many.
+    // SAFETY: guaranteed by the caller of this function; each line has as many elements as there are offsets.
     unsafe {
         if row_offsets.len() < V::LANES {
-            for (at, &pivot_row) in row_offsets.iter().enumerate() {
-                let lanes = rows.add(pivot_row).cast::<T>();
+            for (at, &offset) in row_offsets.iter().enumerate() {
+                let lanes = rows.add(offset).cast::<T>();
                 for (lane, line) in lines[..V::LANES].iter().enumerate() {
                     lanes.add(lane).write(line[at]);
                 }
@@ -173,24 +174,25 @@ unsafe fn load_lanes<T: Field, V: Vector<Lane = T>>(
             return;
         }
         for at in (0..row_offsets.len()).step_by(V::LANES) {
-            // The last square covers what is left, and some of what has been brought.
+            // The last square is moved back to end with the last element, and overlaps the one before.
             let at = at.min(row_offsets.len() - V::LANES);
             let mut square = V::square(V::splat(T::zero()));
             for (vector, line) in square.as_mut().iter_mut().zip(&lines) {
                 *vector = V::load(line[at..at + V::LANES].as_ptr());
             }
             V::transpose(&mut square);
-            for (vector, &pivot_row) in square.as_ref().iter().zip(&row_offsets[at..]) {
-                rows.add(pivot_row).write(*vector);
+            for (vector, &offset) in square.as_ref().iter().zip(&row_offsets[at..]) {
+                rows.add(offset).write(*vector);
             }
         }
     }
 }
 
-/// Write the solutions of the systems of a group.
+/// Store the solutions of the systems of a group.
 ///
 /// # Safety
-/// The vectors are there, and the rows have the places.
+///
+/// The processor has the instruction set of `V`, and `rows` holds all of the offsets.
 #[inline(always)]
 unsafe fn store_lanes<T: Field, V: Vector<Lane = T>>(
     rows: *const V,
@@ -198,13 +200,13 @@ unsafe fn store_lanes<T: Field, V: Vector<Lane = T>>(
     solutions: &Results<'_, T>,
     systems: Range<usize>,
 ) {
-    // SAFETY: the caller's; solutions are as long as the places are many.
+    // SAFETY: guaranteed by the caller of this function; each solution has as many elements as there are offsets.
     unsafe {
         if row_offsets.len() < V::LANES {
             for (lane, index) in systems.enumerate() {
-                let value = |pivot_row: usize| *rows.add(pivot_row).cast::<T>().add(lane);
-                solutions.write(index, |part| {
-                    part.iter_mut().zip(row_offsets).for_each(|(to, &pivot_row)| *to = value(pivot_row));
+                let value = |offset: usize| *rows.add(offset).cast::<T>().add(lane);
+                solutions.write(index, |out| {
+                    out.iter_mut().zip(row_offsets).for_each(|(to, &offset)| *to = value(offset));
                 });
             }
             return;
@@ -212,33 +214,34 @@ unsafe fn store_lanes<T: Field, V: Vector<Lane = T>>(
         for at in (0..row_offsets.len()).step_by(V::LANES) {
             let at = at.min(row_offsets.len() - V::LANES);
             let mut square = V::square(V::splat(T::zero()));
-            for (vector, &pivot_row) in square.as_mut().iter_mut().zip(&row_offsets[at..]) {
-                *vector = *rows.add(pivot_row);
+            for (vector, &offset) in square.as_mut().iter_mut().zip(&row_offsets[at..]) {
+                *vector = *rows.add(offset);
             }
             V::transpose(&mut square);
             for (vector, index) in square.as_ref().iter().zip(systems.clone()) {
-                solutions.write(index, |part| vector.store(part[at..at + V::LANES].as_mut_ptr()));
+                solutions.write(index, |out| vector.store(out[at..at + V::LANES].as_mut_ptr()));
             }
         }
     }
 }
 
-/// In which lanes are the left sides near enough to one, and the right sides not far above? NaN passes, and is met again as a
-/// pivot, or in the solution.
+/// Bit mask of the lanes whose left side is within the safe range and whose right side does not exceed it. NaN passes, and is
+/// detected as a pivot or propagates to the solution.
 ///
 /// # Safety
-/// The vectors are there, and so many rows.
+///
+/// The processor has the instruction set of `V`, and there are `size` rows of `width` vectors.
 #[inline(always)]
 unsafe fn are_in_safe_range<T: Field + Lane, V: Vector<Lane = T>>(
     rows: *const V,
     size: usize,
     width: usize,
 ) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let [low, high] = safe_range::<T>().map(|bound| V::splat(bound));
         let zero = V::splat(T::zero());
-        // Every second one, since a comparison waits for the one before.
+        // Two alternating accumulators, to shorten the dependency chain of the comparisons.
         let (mut min, mut max) = ([high; 2], [low; 2]);
         for i in 0..size {
             for j in 0..width {
@@ -256,17 +259,18 @@ unsafe fn are_in_safe_range<T: Field + Lane, V: Vector<Lane = T>>(
     }
 }
 
-/// Bring the left sides into upper triangular form, with inverses of the pivots on the diagonal, and change the right sides
-/// alike; answers in which lanes all pivots have an inverse.
+/// Reduce the left sides to upper triangular form, with the inverses of the pivots on the diagonal, and apply the same
+/// operations to the right sides. Returns a bit mask of the lanes whose pivots all have finite inverses.
 ///
 /// # Safety
-/// The vectors are there, and so many rows.
+///
+/// The processor has the instruction set of `V`, and there are `size` rows of `width` vectors.
 #[inline(always)]
 unsafe fn eliminate<T: Field + Lane, V: Vector<Lane = T>>(rows: *mut V, size: usize, width: usize) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let infinity = V::splat(T::infinity());
-        let mut fine = u32::MAX;
+        let mut invertible = u32::MAX;
         for k in 0..size {
             let pivots = rows.add(k * width);
             let mut best = (*pivots.add(k)).abs();
@@ -279,7 +283,7 @@ unsafe fn eliminate<T: Field + Lane, V: Vector<Lane = T>>(rows: *mut V, size: us
             exchange(rows, width, k..size, pivot_row);
             let pivot = *pivots.add(k);
             let inverse = V::splat(T::one()).div(pivot);
-            fine &= infinity.gt_mask(pivot.abs()) & infinity.gt_mask(inverse.abs());
+            invertible &= infinity.gt_mask(pivot.abs()) & infinity.gt_mask(inverse.abs());
             *pivots.add(k) = inverse;
             let mut i = k + 1;
             while i + ROWS_PER_STEP <= size {
@@ -290,14 +294,15 @@ unsafe fn eliminate<T: Field + Lane, V: Vector<Lane = T>>(rows: *mut V, size: us
                 subtract::<V, 1>(pivots, rows.add(i * width), k, width);
             }
         }
-        fine
+        invertible
     }
 }
 
-/// Exchange the first of some rows with the one that `pivot_row` names in each lane, from the column on that has its number.
+/// In each lane, exchange the first row of `range` with row `pivot_row`, beginning with the column of the same index.
 ///
 /// # Safety
-/// The vectors are there, and so many rows.
+///
+/// The processor has the instruction set of `V`, and there are `range.end` rows of `width` vectors.
 #[inline(always)]
 unsafe fn exchange<T: Field + Lane, V: Vector<Lane = T>>(
     rows: *mut V,
@@ -305,14 +310,15 @@ unsafe fn exchange<T: Field + Lane, V: Vector<Lane = T>>(
     range: Range<usize>,
     pivot_row: V,
 ) {
-    // SAFETY: the caller's; every lane names at most one row.
+    // SAFETY: guaranteed by the caller of this function; each lane selects at most one row, so there are at most `LANES`
+    // candidates.
     unsafe {
-        let mut moved = [(0, T::zero()); LANES];
+        let mut candidates = [(0, T::zero()); LANES];
         let mut count = 0;
         for i in range.start + 1..range.end {
-            let name = T::of(i as f64);
-            if pivot_row.eq_mask(V::splat(name)) != 0 {
-                moved[count] = (i, name);
+            let row_index = T::of(i as f64);
+            if pivot_row.eq_mask(V::splat(row_index)) != 0 {
+                candidates[count] = (i, row_index);
                 count += 1;
             }
         }
@@ -322,25 +328,26 @@ unsafe fn exchange<T: Field + Lane, V: Vector<Lane = T>>(
         for column in range.start..width {
             let first = rows.add(range.start * width + column);
             let top = *first;
-            let mut chosen = top;
-            for &(i, name) in &moved[..count] {
+            let mut selected = top;
+            for &(i, row_index) in &candidates[..count] {
                 let other = rows.add(i * width + column);
-                let (value, name) = (*other, V::splat(name));
-                chosen = pivot_row.select_eq(name, value, chosen);
-                *other = pivot_row.select_eq(name, top, value);
+                let (value, row_index) = (*other, V::splat(row_index));
+                selected = pivot_row.select_eq(row_index, value, selected);
+                *other = pivot_row.select_eq(row_index, top, value);
             }
-            *first = chosen;
+            *first = selected;
         }
     }
 }
 
-/// Subtract from some rows as much of the pivot's as makes their column `k` zero.
+/// Subtract multiples of the pivot row from `COUNT` rows, so that their column `k` becomes zero.
 ///
 /// # Safety
-/// The vectors are there, and so many rows.
+///
+/// The processor has the instruction set of `V`; the pivot row and the other rows have `width` vectors.
 #[inline(always)]
 unsafe fn subtract<V: Vector, const COUNT: usize>(pivots: *const V, rows: *mut V, k: usize, width: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let inverse = *pivots.add(k);
         let mut factors = [inverse; COUNT];
@@ -357,13 +364,14 @@ unsafe fn subtract<V: Vector, const COUNT: usize>(pivots: *const V, rows: *mut V
     }
 }
 
-/// Let the right sides be the solutions, from the last row on.
+/// Back substitution, which overwrites the right sides with the solutions.
 ///
 /// # Safety
-/// The vectors are there, and so many rows.
+///
+/// The processor has the instruction set of `V`, and there are `size` rows of `width` vectors.
 #[inline(always)]
 unsafe fn substitute<V: Vector>(rows: *mut V, size: usize, width: usize) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut column = size;
         while column + ROWS_PER_STEP <= width {
@@ -376,10 +384,11 @@ unsafe fn substitute<V: Vector>(rows: *mut V, size: usize, width: usize) {
     }
 }
 
-/// As [`substitute`], for some columns.
+/// As [`substitute`], for `COUNT` columns.
 ///
 /// # Safety
-/// As [`substitute`].
+///
+/// As for [`substitute`].
 #[inline(always)]
 unsafe fn substitute_columns<V: Vector, const COUNT: usize>(
     rows: *mut V,
@@ -387,7 +396,7 @@ unsafe fn substitute_columns<V: Vector, const COUNT: usize>(
     width: usize,
     column: usize,
 ) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         for k in (0..size).rev() {
             let row = rows.add(k * width);

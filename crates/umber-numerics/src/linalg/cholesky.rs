@@ -10,8 +10,8 @@ use super::field::Field;
 use super::panels;
 use umber_kernels_base::{View, ViewMut};
 
-/// The lower triangular `L` with `a = L Lᴴ`, of which the lower triangle is read, and of its diagonal the real part.
-/// Matrices that are not positive definite (and those with NaN) have none.
+/// The lower triangular `L` with `a = L Lᴴ`. Only the lower triangle of `a` is read, and only the real part of its diagonal.
+/// Matrices that are not positive definite, or contain NaN, have no factor.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.
@@ -31,19 +31,19 @@ fn factor<T: Field>(a: View, l: &ViewMut) -> Result<(), Failure> {
         for i in 0..n {
             matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
         }
-        let is_done = if n >= panels::MIN_CHOLESKY {
+        let is_definite = if n >= panels::MIN_CHOLESKY {
             panels::cholesky(matrix, n, workspace)
         } else {
-            let whole = MatMut::from_column_major_slice_mut(matrix, n, n);
+            let full = MatMut::from_column_major_slice_mut(matrix, n, n);
             let regular = LltRegularization::default();
-            cholesky_in_place(whole, regular, Par::Seq, workspace.stack(), Spec::default()).is_ok()
+            cholesky_in_place(full, regular, Par::Seq, workspace.stack(), Spec::default()).is_ok()
         };
         for (j, column) in matrix.chunks_exact_mut(n.max(1)).enumerate() {
             column[..j].fill(T::zero());
-            // What is left of rounding is none of it.
+            // An imaginary part of the diagonal can only be a rounding error.
             column[j] = T::of_real(column[j].real_part());
         }
         to.store(index, matrix, n, n);
-        is_done
+        is_definite
     })
 }

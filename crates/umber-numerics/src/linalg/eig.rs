@@ -1,4 +1,4 @@
-//! Eig: the eigenvalues of square matrices, and their eigenvectors.
+//! Eigenvalues and eigenvectors of square matrices.
 
 use faer::diag::DiagMut;
 use faer::linalg::evd::{ComputeEigenvectors, evd_cplx, evd_real, evd_scratch};
@@ -8,12 +8,12 @@ use umber_types::{Complex, Complex32, Complex64, DType, Element};
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
-use super::field::{Field, are_numbers, scale_to_unit};
+use super::field::{Field, all_finite, scale_to_unit};
 use super::inverse_iteration::Hessenberg;
 use umber_kernels_base::{View, ViewMut};
 
-/// The eigenvalues of each matrix, and where asked for a matrix with an eigenvector a column, of length one and with
-/// its greatest element real. Results are complex. Matrices with infinities or NaN have NaN everywhere.
+/// The eigenvalues of each matrix, and optionally a matrix with the eigenvectors as columns, of length one and with a real
+/// maximum element. Results are complex. Matrices with infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.
@@ -27,14 +27,14 @@ pub fn eig(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Result<(), F
     }
 }
 
-/// Numbers whose matrices have eigenvalues in `Complex<R>`.
+/// Element types whose matrices have eigenvalues in `Complex<R>`.
 trait Eigen<R>: Field<Magnitude = R> {
-    /// Eigenvalues, and eigenvectors in a matrix of width `n` or zero; does it come to an end?
+    /// Compute eigenvalues, and eigenvectors if `has_vectors`; returns whether the iteration converged.
     fn decompose(scratch: &mut Scratch<Self, R>, n: usize, has_vectors: bool) -> bool
     where
         Self: Sized;
-    /// The same number as a complex one.
-    fn wide(self) -> Complex64;
+    /// Convert to complex128.
+    fn to_complex64(self) -> Complex64;
 }
 
 struct Scratch<T, R> {
@@ -75,19 +75,19 @@ where
     for_each_matrix(from.count(), cost(n, n, n).saturating_mul(16), scratch, |index, scratch| {
         from.load(index, &mut scratch.matrix);
         let mut scale = R::one();
-        let done = if are_numbers(&scratch.matrix) {
-            // What is small next to one would be taken for nothing.
+        let done = if all_finite(&scratch.matrix) {
+            // Without scaling, elements much smaller than one would count as zero.
             scale = scale_to_unit(&mut scratch.matrix);
-            T::decompose(scratch, n, to.is_some()) && (to.is_none() || complete(scratch, n))
+            T::decompose(scratch, n, to.is_some()) && (to.is_none() || recompute_invalid_vectors(scratch, n))
         } else {
             let nan = <R as Float>::nan();
             scratch.values.fill(Complex::new(nan, nan));
             scratch.vectors.fill(Complex::new(nan, nan));
             true
         };
-        values.write(index, |part| {
-            for (value, found) in part.iter_mut().zip(&scratch.values) {
-                *value = Complex::new(found.re * scale, found.im * scale);
+        values.write(index, |out| {
+            for (value, eigenvalue) in out.iter_mut().zip(&scratch.values) {
+                *value = Complex::new(eigenvalue.re * scale, eigenvalue.im * scale);
             }
         });
         if let Some(to) = to {
@@ -100,41 +100,45 @@ where
     })
 }
 
-/// Find the vectors whose elements left the range of their dtype, and those of pairs that are one real number twice, of which one
-/// is zero; can they be found?
-fn complete<T: Eigen<R>, R: Float>(scratch: &mut Scratch<T, R>, n: usize) -> bool
+/// Recompute eigenvectors that overflowed, and those that are zero (one of a pair that belongs to a double real eigenvalue).
+/// Returns false if there is not enough memory.
+fn recompute_invalid_vectors<T: Eigen<R>, R: Float>(scratch: &mut Scratch<T, R>, n: usize) -> bool
 where
     Complex<R>: Field,
 {
-    let is_found = |vector: &[Complex<R>]| are_numbers(vector) && vector.iter().any(|x| !x.is_zero());
-    if scratch.vectors.chunks_exact(n).all(is_found) {
+    let is_valid = |vector: &[Complex<R>]| all_finite(vector) && vector.iter().any(|x| !x.is_zero());
+    if scratch.vectors.chunks_exact(n).all(is_valid) {
         return true;
     }
-    let Ok(mut matrix) = Hessenberg::of(scratch.matrix.iter().map(|&element| element.wide()), n) else {
+    let Ok(mut matrix) = Hessenberg::of(scratch.matrix.iter().map(|&element| element.to_complex64()), n)
+    else {
         return false;
     };
-    let Ok(mut found) = filled(Complex64::new(0.0, 0.0), n) else { return false };
+    let Ok(mut eigenvector) = filled(Complex64::new(0.0, 0.0), n) else { return false };
     let wide = |part: R| part.to_f64().unwrap_or(f64::NAN);
     let narrow = |part: f64| R::from(part).unwrap_or_else(R::nan);
-    let (mut before, vectors) = (None, scratch.vectors.chunks_exact_mut(n));
+    let (mut previous_value, vectors) = (None, scratch.vectors.chunks_exact_mut(n));
     for (column, (vector, value)) in vectors.zip(&scratch.values).enumerate() {
-        if !is_found(vector) {
+        if !is_valid(vector) {
             let value = Complex64::new(wide(value.re), wide(value.im));
-            if T::IS_REAL && before == Some(value.conj()) {
-                for element in &mut found {
+            if T::IS_REAL && previous_value == Some(value.conj()) {
+                for element in &mut eigenvector {
                     *element = element.conj();
                 }
             } else {
-                matrix.eigenvector(value, column, wide(R::epsilon()), &mut found);
-                before = (value.im != 0.0).then_some(value);
+                matrix.eigenvector(value, column, wide(R::epsilon()), &mut eigenvector);
+                previous_value = (value.im != 0.0).then_some(value);
             }
-            vector.iter_mut().zip(&found).for_each(|(to, x)| *to = Complex::new(narrow(x.re), narrow(x.im)));
+            vector
+                .iter_mut()
+                .zip(&eigenvector)
+                .for_each(|(to, x)| *to = Complex::new(narrow(x.re), narrow(x.im)));
         }
     }
     true
 }
 
-/// Length one, and the greatest element real.
+/// Normalise to length one, with a real maximum element.
 fn normalize<R: Float>(vector: &mut [Complex<R>]) {
     let mut max = Complex::new(R::zero(), R::zero());
     let size = |z: Complex<R>| z.re.hypot(z.im);
@@ -147,8 +151,8 @@ fn normalize<R: Float>(vector: &mut [Complex<R>]) {
     if largest > R::zero() {
         let mut sum = R::zero();
         for element in &*vector {
-            let part = size(*element) / largest;
-            sum = sum + part * part;
+            let ratio = size(*element) / largest;
+            sum = sum + ratio * ratio;
         }
         let length = largest * sum.sqrt();
         // A real vector keeps its sign.
@@ -183,7 +187,7 @@ macro_rules! eigen {
                 done.is_ok()
             }
 
-            fn wide(self) -> Complex64 {
+            fn to_complex64(self) -> Complex64 {
                 Complex64::new(self.into(), 0.0)
             }
         }
@@ -203,7 +207,7 @@ macro_rules! eigen {
                 .is_ok()
             }
 
-            fn wide(self) -> Complex64 {
+            fn to_complex64(self) -> Complex64 {
                 Complex64::new(self.re.into(), self.im.into())
             }
         }
@@ -212,8 +216,8 @@ macro_rules! eigen {
 
 eigen!(f32, f64);
 
-/// Complex values and vectors of a real matrix: a pair of conjugates shares two columns, the real and the imaginary
-/// part of the first one's vector.
+/// Complex eigenvalues and eigenvectors of a real matrix. A conjugate pair shares two columns: the real and the imaginary
+/// part of the first one's eigenvector.
 fn unpack<R: Float>(scratch: &mut Scratch<R, R>, n: usize, has_vectors: bool) {
     let [re, im] = &scratch.parts;
     for (value, (&re, &im)) in scratch.values.iter_mut().zip(re.iter().zip(im)) {

@@ -1,4 +1,4 @@
-//! Eigh: the real eigenvalues of Hermitian matrices, and orthonormal eigenvectors.
+//! Eigenvalues and orthonormal eigenvectors of Hermitian matrices.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -17,17 +17,17 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
-use super::field::{Field, are_numbers, nan, scale_to_unit};
+use super::field::{Field, all_finite, nan, scale_to_unit};
 use super::tridiagonal::{COLUMNS, Tridiagonal};
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_for;
 use umber_kernels_base::{View, ViewMut};
 
-/// From this size on one matrix is worth several threads, and eigenvectors come from halves of it, with which care must be taken.
+/// Minimum size for several threads per matrix and for divide and conquer, whose result is checked.
 const LARGE: usize = 128;
 
-/// The eigenvalues of each matrix in ascending order, and where asked for a matrix with an eigenvector a column. Only
-/// the lower triangle is read, and of its diagonal the real part. Matrices with infinities or NaN have NaN everywhere.
+/// The eigenvalues of each matrix in ascending order, and optionally a matrix with the eigenvectors as columns. Only the
+/// lower triangle is read, and only the real part of its diagonal. Matrices with infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.
@@ -47,14 +47,14 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
     let scratch = || {
         let need = self_adjoint_evd_scratch::<T>(n, compute_vectors, Par::Seq, Spec::default());
         let basis = filled(T::zero(), if to.is_some() { n * n } else { 0 })?;
-        let large = if n >= LARGE { Some(Large::new(n, compute_vectors)?) } else { None };
+        let large = if n >= LARGE { Some(TridiagonalSolver::new(n, compute_vectors)?) } else { None };
         Ok((filled(T::zero(), n * n)?, filled(T::zero(), n)?, basis, Workspace::new(need)?, large))
     };
     for_each_matrix(
         from.count(),
         cost(n, n, n).saturating_mul(4),
         scratch,
-        |index, (matrix, found, basis, workspace, large)| {
+        |index, (matrix, eigenvalues, basis, workspace, large)| {
             from.load(index, matrix);
             for column in 1..n {
                 matrix[column * n..column * n + column].fill(T::zero());
@@ -63,16 +63,16 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
                 matrix[i * n + i] = T::of_real(matrix[i * n + i].real_part());
             }
             let mut scale = T::Magnitude::one();
-            let done = if are_numbers(matrix) {
+            let done = if all_finite(matrix) {
                 scale = scale_to_unit(matrix);
                 if let Some(large) = large {
-                    large.decompose(matrix, found, to.is_some().then_some(&mut **basis), workspace)
+                    large.decompose(matrix, eigenvalues, to.is_some().then_some(&mut **basis), workspace)
                 } else {
                     let width = if to.is_some() { n } else { 0 };
                     let u = MatMut::from_column_major_slice_mut(basis, n, width);
                     self_adjoint_evd(
                         MatRef::from_column_major_slice(matrix, n, n),
-                        DiagMut::from_slice_mut(found),
+                        DiagMut::from_slice_mut(eigenvalues),
                         to.is_some().then_some(u),
                         Par::Seq,
                         workspace.stack(),
@@ -81,13 +81,13 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
                     .is_ok()
                 }
             } else {
-                found.fill(nan());
+                eigenvalues.fill(nan());
                 basis.fill(nan());
                 true
             };
-            values.write(index, |part| {
-                for (value, found) in part.iter_mut().zip(found) {
-                    *value = found.real_part() * scale;
+            values.write(index, |out| {
+                for (value, eigenvalue) in out.iter_mut().zip(eigenvalues) {
+                    *value = eigenvalue.real_part() * scale;
                 }
             });
             if let Some(to) = to {
@@ -98,27 +98,27 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<&ViewMut>) -> Res
     )
 }
 
-/// Room to decompose a large matrix by way of a tridiagonal one.
-struct Large<T> {
+/// Scratch for the decomposition of a large matrix by way of a tridiagonal one.
+struct TridiagonalSolver<T> {
     tridiagonal: Tridiagonal<T>,
-    /// For each part of the vectors.
+    /// One for each chunk of the eigenvectors.
     workspaces: Vec<Mutex<Workspace>>,
 }
 
-impl<T: Field> Large<T> {
-    fn new(n: usize, compute_vectors: ComputeEigenvectors) -> Result<Large<T>, Failure> {
+impl<T: Field> TridiagonalSolver<T> {
+    fn new(n: usize, compute_vectors: ComputeEigenvectors) -> Result<TridiagonalSolver<T>, Failure> {
         let tridiagonal = Tridiagonal::new(n)?;
-        let parts = if compute_vectors == ComputeEigenvectors::Yes { n.div_ceil(COLUMNS) } else { 0 };
+        let chunks = if compute_vectors == ComputeEigenvectors::Yes { n.div_ceil(COLUMNS) } else { 0 };
         let need = apply_block_householder_sequence_on_the_left_in_place_scratch::<T>(
             n - 1,
             tridiagonal.block(),
             COLUMNS,
         );
-        let workspaces = (0..parts).map(|_| Workspace::new(need).map(Mutex::new));
-        Ok(Large { tridiagonal, workspaces: workspaces.collect::<Result<_, _>>()? })
+        let workspaces = (0..chunks).map(|_| Workspace::new(need).map(Mutex::new));
+        Ok(TridiagonalSolver { tridiagonal, workspaces: workspaces.collect::<Result<_, _>>()? })
     }
 
-    /// As [`self_adjoint_evd`], which works on one thread.
+    /// As faer's [`self_adjoint_evd`], but on several threads.
     fn decompose(
         &mut self,
         matrix: &[T],
@@ -132,7 +132,7 @@ impl<T: Field> Large<T> {
         let mut solve = |values: &mut [T], vectors: Option<&mut [T]>, parameters| {
             tridiagonal_self_adjoint_evd(
                 DiagRef::from_slice(&self.tridiagonal.diagonal),
-                DiagRef::from_slice(&self.tridiagonal.below),
+                DiagRef::from_slice(&self.tridiagonal.subdiagonal),
                 DiagMut::from_slice_mut(values),
                 vectors.map(|vectors| MatMut::from_column_major_slice_mut(vectors, n, n)),
                 Par::Seq,
@@ -141,16 +141,16 @@ impl<T: Field> Large<T> {
             )
             .is_ok()
         };
-        let usual = <SelfAdjointEvdParams as Auto<T>>::auto();
-        let mut done = solve(values, vectors.as_deref_mut(), usual);
+        let default_parameters = <SelfAdjointEvdParams as Auto<T>>::auto();
+        let mut done = solve(values, vectors.as_deref_mut(), default_parameters);
         if let Some(vectors) = vectors.as_deref_mut()
             && !(done && self.tridiagonal.is_solved_by(values, vectors))
         {
-            // Halves that are joined may fail, or be far off, where the iteration of the whole, which takes longer, is not.
+            // Divide and conquer may fail or be inaccurate; then QR iteration, which is slower, is used for the whole matrix.
             done = solve(
                 values,
                 Some(vectors),
-                SelfAdjointEvdParams { recursion_threshold: usize::MAX, ..usual },
+                SelfAdjointEvdParams { recursion_threshold: usize::MAX, ..default_parameters },
             );
         }
         for value in values.iter_mut() {
@@ -159,13 +159,13 @@ impl<T: Field> Large<T> {
         let Some(vectors) = vectors else { return done };
         let (reflections, factors) = self.tridiagonal.reflections();
         let (vectors, workspaces) = (Target::over(vectors), &self.workspaces);
-        parallel_for(workspaces.len(), |part| {
-            let first = part * COLUMNS;
+        parallel_for(workspaces.len(), |chunk| {
+            let first = chunk * COLUMNS;
             let width = COLUMNS.min(n - first);
             let start = vectors.at((first * n) as isize);
-            // SAFETY: columns that this part alone uses.
+            // SAFETY: columns that only this chunk uses.
             let columns = unsafe { std::slice::from_raw_parts_mut(start, n * width) };
-            let mut workspace = workspaces[part].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut workspace = workspaces[chunk].lock().unwrap_or_else(PoisonError::into_inner);
             apply_block_householder_sequence_on_the_left_in_place_with_conj(
                 reflections,
                 factors,

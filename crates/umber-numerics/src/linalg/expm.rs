@@ -1,8 +1,8 @@
-//! Expm: the exponential of square matrices, by scaling and squaring.
+//! Exponentials of square matrices, by scaling and squaring.
 //!
-//! A. H. Al-Mohy, N. J. Higham, "A new scaling and squaring algorithm for the matrix exponential", SIAM J. Matrix Anal.
-//! Appl. 31 (2009), with Padé's approximant of order 13: a matrix is scaled by what its powers grow like rather than by
-//! its norm, which may be far larger, and whose squarings would cost digits.
+//! A. H. Al-Mohy, N. J. Higham, "A new scaling and squaring algorithm for the matrix exponential", SIAM J. Matrix Anal. Appl.
+//! 31 (2009), with the Padé approximant of order 13. The scaling depends on the growth of the matrix powers and not on the
+//! norm, which may be much larger and would cause additional squarings with their rounding errors.
 
 use faer::linalg::lu::partial_pivoting::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::matmul::matmul;
@@ -12,7 +12,7 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
-use super::field::{Field, are_numbers, nan};
+use super::field::{Field, all_finite, nan};
 use super::lu::Factors;
 use umber_kernels_base::{View, ViewMut};
 
@@ -33,13 +33,13 @@ const COEFFICIENTS: [f64; 14] = [
     182.0,
     1.0,
 ];
-/// The growth up to which the approximant is exact to rounding (θ₁₃ of the paper).
+/// The bound on the growth up to which the approximant is accurate to rounding (θ₁₃ of the paper).
 const BOUND: f64 = 4.25;
-/// One over the first coefficient of the approximant's backward error, of degree 27.
+/// The inverse of the first coefficient of the approximant's backward error, of degree 27.
 const BACKWARD: f64 = 1.1325077560602111e35;
-/// Twice the approximant's order: what a scaling by two takes off the backward error, as a power of two.
+/// Twice the approximant's order: the number of bits by which halving the matrix reduces the backward error.
 const ORDERS: f64 = 26.0;
-/// Scalings beyond which nothing is left of any double.
+/// Maximum number of halvings; with more, every float64 underflows.
 const MAX_SCALINGS: f64 = 4096.0;
 
 /// The exponential of each matrix. Matrices with infinities or NaN have NaN everywhere.
@@ -59,7 +59,7 @@ fn exponentials<T: Field>(a: View, x: &ViewMut) -> Result<(), Failure> {
         || Scratch::<T>::new(n),
         |index, scratch| {
             from.load(index, &mut scratch.a);
-            if are_numbers(&scratch.a) {
+            if all_finite(&scratch.a) {
                 scratch.exponentiate();
             } else {
                 scratch.x.fill(nan());
@@ -104,7 +104,7 @@ impl<T: Field> Scratch<T> {
         let [is_upper, is_lower] = self.triangles();
         let (is_triangular, is_transposed) = (is_upper || is_lower, is_lower && !is_upper);
         if is_transposed {
-            // Elimination leaves the zeros below the diagonal alone, but exchanges rows above it.
+            // LU preserves the zeros below the diagonal, but its row exchanges would not preserve those above.
             transpose_in_place(n, &mut self.a);
         }
         let scalings = self.scalings();
@@ -112,16 +112,16 @@ impl<T: Field> Scratch<T> {
         scale(&mut self.a, half, scalings);
         self.approximate();
         let mut scaled = diagonal.clone();
-        for left in (0..=scalings).rev() {
+        for remaining in (0..=scalings).rev() {
             if is_triangular {
-                // Known without the rounding of the squarings.
+                // The diagonal is computed directly, without the rounding errors of the squarings.
                 scaled.copy_from_slice(&diagonal);
-                scale(&mut scaled, half, left);
+                scale(&mut scaled, half, remaining);
                 for (i, &element) in scaled.iter().enumerate() {
                     self.x[i * n + i] = element.exponential();
                 }
             }
-            if left > 0 {
+            if remaining > 0 {
                 multiply(n, &self.x, &self.x, &mut self.even);
                 std::mem::swap(&mut self.x, &mut self.even);
             }
@@ -131,14 +131,17 @@ impl<T: Field> Scratch<T> {
         }
     }
 
-    /// Is there nothing below the diagonal, is there nothing above it?
+    /// Whether the matrix is upper triangular, and whether it is lower triangular.
     fn triangles(&self) -> [bool; 2] {
         let n = self.n;
-        let outside: [fn(usize, usize) -> bool; 2] = [|row, column| row > column, |row, column| row < column];
-        outside.map(|is_outside| (0..n * n).all(|at| !is_outside(at % n, at / n) || self.a[at] == T::zero()))
+        let triangles: [fn(usize, usize) -> bool; 2] =
+            [|row, column| row > column, |row, column| row < column];
+        triangles.map(|is_in_triangle| {
+            (0..n * n).all(|at| !is_in_triangle(at % n, at / n) || self.a[at] == T::zero())
+        })
     }
 
-    /// How often the matrix must be halved.
+    /// Number of times the matrix is halved.
     fn scalings(&mut self) -> u32 {
         let n = self.n;
         let norm = norm(n, &self.a);
@@ -154,17 +157,17 @@ impl<T: Field> Scratch<T> {
         let growth = |power: &[T], degree: f64| self::norm(n, power).powf(1.0 / degree);
         let (sixth, eighth, tenth) = (growth(sixth, 6.0), growth(&self.even, 8.0), growth(&self.odd, 10.0));
         let growth = sixth.max(eighth).min(eighth.max(tenth));
-        // Powers that overflow say nothing.
+        // Overflowed powers give no information.
         let growth = if growth.is_finite() { growth.min(norm) } else { norm };
         let scalings = (growth / BOUND).log2().ceil().clamp(0.0, MAX_SCALINGS);
         (scalings + self.backward_scalings(norm, scalings)).min(MAX_SCALINGS) as u32
     }
 
-    /// How much more a matrix must be halved whose elements cancel in its powers.
+    /// Number of additional halvings for matrices whose elements cancel in their powers.
     fn backward_scalings(&self, norm: f64, scalings: f64) -> f64 {
         let n = self.n;
         let scale = (-scalings).exp2();
-        // The norm of the power of degree 27 of the absolute values, by products with a vector; its logarithm besides.
+        // The logarithm of the norm of the 27th power of the absolute values, by matrix-vector products.
         let (mut row, mut logarithm) = (vec![1.0; n], 0.0);
         for _ in 0..27 {
             let product = self.a.chunks_exact(n).map(|column| {
@@ -185,7 +188,7 @@ impl<T: Field> Scratch<T> {
         ((error - f64::EPSILON.log2() + 1.0) / ORDERS).ceil().max(0.0)
     }
 
-    /// `x`: the approximant at `a`.
+    /// Evaluate the approximant at `a` into `x`.
     fn approximate(&mut self) {
         let n = self.n;
         let [second, fourth, sixth] = &mut self.powers;
@@ -222,13 +225,13 @@ impl<T: Field> Scratch<T> {
     }
 }
 
-/// The greatest sum of a column's absolute values.
+/// The 1-norm: the maximum of the columns' absolute sums.
 fn norm<T: Field>(n: usize, a: &[T]) -> f64 {
     let sum = |column: &[T]| column.iter().map(|element| to_double::<T>(element.magnitude())).sum::<f64>();
     a.chunks_exact(n.max(1)).map(sum).fold(0.0, |max, sum| if sum > max || sum.is_nan() { sum } else { max })
 }
 
-/// Exchange rows and columns.
+/// Transpose a square matrix.
 fn transpose_in_place<T>(n: usize, a: &mut [T]) {
     for i in 0..n {
         for j in 0..i {
@@ -237,7 +240,7 @@ fn transpose_in_place<T>(n: usize, a: &mut [T]) {
     }
 }
 
-/// Multiply by a factor so many times, as long as anything is left.
+/// Multiply by a factor `times` times, stopping at zero.
 fn scale<T: Field>(elements: &mut [T], factor: T, times: u32) {
     for element in elements {
         for _ in 0..times {
@@ -257,7 +260,7 @@ fn to_double<T: Field>(value: T::Magnitude) -> f64 {
     num_traits::cast(value).unwrap_or(f64::NAN)
 }
 
-/// `out = constant I + sum of factors times powers`.
+/// `out = constant I + sum of factors times powers`
 fn combine<T: Field>(n: usize, out: &mut [T], constant: T, powers: &[&Vec<T>; 3], factors: [T; 3]) {
     for (i, element) in out.iter_mut().enumerate() {
         *element = powers[0][i] * factors[0] + powers[1][i] * factors[1] + powers[2][i] * factors[2];

@@ -1,4 +1,4 @@
-//! The numbers that matrices are factored in.
+//! The element types of matrices.
 
 use std::ops::Neg;
 
@@ -9,11 +9,11 @@ use umber_types::{Complex, Element};
 use super::batched_solve::{self, Systems};
 use super::tridiagonal::{self, Tridiagonal};
 
-/// A real or complex number, as faer computes with it and with what faer's own traits lack.
+/// A real or complex number, with faer's operations and some that its traits lack.
 pub(super) trait Field:
     Element + ComplexField<Real = Self::Magnitude> + NumAssign + Neg<Output = Self>
 {
-    /// The real numbers of the same precision.
+    /// The real type of the same precision.
     type Magnitude: Field<Magnitude = Self::Magnitude> + RealField + Float;
 
     /// The complex conjugate.
@@ -22,18 +22,19 @@ pub(super) trait Field:
     fn magnitude(self) -> Self::Magnitude;
     /// The real part.
     fn real_part(self) -> Self::Magnitude;
-    /// The number with this real part.
+    /// The number with this real part and no imaginary part.
     fn of_real(value: Self::Magnitude) -> Self;
     /// Its exponential.
     fn exponential(self) -> Self;
-    /// Divided by a real number, part by part: a complex divisor would be squared, which may leave the range.
+    /// Divide by a real number, component by component: a complex division would square the divisor, which may overflow or
+    /// underflow.
     fn divided_by(self, divisor: Self::Magnitude) -> Self;
-    /// Neither infinite nor NaN?
-    fn is_number(self) -> bool;
-    /// See [`batched_solve::solve`]; complex systems are all left.
+    /// Whether it is neither infinite nor NaN.
+    fn is_finite_number(self) -> bool;
+    /// See [`batched_solve::solve`]; returns `None` for complex systems.
     fn solve_batched(systems: &Systems<'_, Self>) -> Option<Vec<usize>>;
-    /// Reduce the matrix of a [`Tridiagonal`], the first factor of each column with it; or leave it, if there are no vectors
-    /// of such numbers.
+    /// Reduce the matrix of a [`Tridiagonal`], and store the scalar of each reflection in the first row of the factors.
+    /// Returns false, and leaves the matrix unchanged, if there are no vectors for this type.
     fn tridiagonalize(scratch: &mut Tridiagonal<Self>) -> bool;
 }
 
@@ -60,7 +61,7 @@ macro_rules! real_fields {
             fn exponential(self) -> Self {
                 Float::exp(self)
             }
-            fn is_number(self) -> bool {
+            fn is_finite_number(self) -> bool {
                 Float::is_finite(self)
             }
             fn solve_batched(systems: &Systems<'_, $ty>) -> Option<Vec<usize>> {
@@ -93,7 +94,7 @@ macro_rules! real_fields {
                 let (size, (sine, cosine)) = (Float::exp(self.re), Float::sin_cos(self.im));
                 Complex::new(size * cosine, size * sine)
             }
-            fn is_number(self) -> bool {
+            fn is_finite_number(self) -> bool {
                 Float::is_finite(self.re) && Float::is_finite(self.im)
             }
             fn solve_batched(_: &Systems<'_, Self>) -> Option<Vec<usize>> {
@@ -108,16 +109,16 @@ macro_rules! real_fields {
 
 real_fields!(f32, f64);
 
-/// Are all of them numbers?
-pub(super) fn are_numbers<T: Field>(values: &[T]) -> bool {
-    values.iter().all(|value| value.is_number())
+/// Whether all values are finite.
+pub(super) fn all_finite<T: Field>(values: &[T]) -> bool {
+    values.iter().all(|value| value.is_finite_number())
 }
 
-/// Bring numbers whose squares would overflow or vanish near one by a power of two, which is exact; answers the factor
-/// back.
+/// Scale values whose squares would overflow or underflow close to one by a power of two, which is exact. Returns the factor
+/// that undoes the scaling.
 pub(super) fn scale_to_unit<T: Field>(values: &mut [T]) -> T::Magnitude {
-    let max = values.iter().fold(num_traits::zero(), |found: T::Magnitude, value| {
-        Float::max(found, Float::min(value.magnitude(), T::Magnitude::max_value()))
+    let max = values.iter().fold(num_traits::zero(), |max: T::Magnitude, value| {
+        Float::max(max, Float::min(value.magnitude(), T::Magnitude::max_value()))
     });
     let root = |bound: T::Magnitude| Float::sqrt(Float::sqrt(bound));
     let is_extreme =
@@ -133,14 +134,14 @@ pub(super) fn scale_to_unit<T: Field>(values: &mut [T]) -> T::Magnitude {
     power
 }
 
-/// A power of two near a positive number. It and its inverse are normal.
+/// A power of two near a positive number, such that it and its inverse are normal numbers.
 pub(super) fn nearest_power_of_two<R: Float>(number: R) -> R {
     let bound = R::max_value().log2().to_i32().unwrap_or(0) - 2;
     let exponent = number.log2().to_i32().unwrap_or(0).clamp(-bound, bound);
     (R::one() + R::one()).powi(exponent)
 }
 
-/// Not a number.
+/// NaN.
 pub(super) fn nan<T: Field>() -> T {
     T::of_real(T::Magnitude::nan())
 }

@@ -1,4 +1,4 @@
-//! Inverse: the matrix that undoes a matrix.
+//! Inverses of square matrices.
 
 use faer::linalg::triangular_solve::{solve_unit_lower_triangular_in_place, solve_upper_triangular_in_place};
 use faer::{MatMut, Par};
@@ -16,12 +16,12 @@ use umber_kernels_base::{View, ViewMut};
 /// Columns that are solved for together.
 const COLUMNS: usize = 128;
 
-/// What becomes of singular matrices.
+/// The treatment of singular matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum OnSingular {
-    /// They have no answer.
+    /// They have no result.
     Fail,
-    /// The answer is infinite.
+    /// Their inverse is infinite.
     Infinity,
 }
 
@@ -43,7 +43,7 @@ fn inverses<T: Field>(on_singular: OnSingular, a: View, x: &ViewMut) -> Result<(
         |index, inverter| {
             inverter.factors.factor_equilibrated(&from, index);
             if inverter.factors.is_singular() {
-                to.write(index, |part| part.fill(T::of_real(T::Magnitude::infinity())));
+                to.write(index, |out| out.fill(T::of_real(T::Magnitude::infinity())));
                 return on_singular == OnSingular::Infinity;
             }
             to.store(index, inverter.invert(), n, n);
@@ -52,13 +52,13 @@ fn inverses<T: Field>(on_singular: OnSingular, a: View, x: &ViewMut) -> Result<(
     )
 }
 
-/// Room for the factors of one matrix and its inverse.
+/// Scratch for the factors of one matrix and its inverse.
 pub(super) struct Inverter<T> {
     /// The factors.
     pub(super) factors: Factors<T>,
     n: usize,
     values: Vec<T>,
-    /// Columns of the inverse, in the order of the factors' rows.
+    /// Columns of the inverse, in the row order of the factors.
     columns: Vec<T>,
 }
 
@@ -72,34 +72,34 @@ impl<T: Field> Inverter<T> {
         })
     }
 
-    /// The inverse of the matrix that was factored, column by column.
+    /// The inverse of the factored matrix, column-major.
     pub(super) fn invert(&mut self) -> &[T] {
         let (n, factors) = (self.n, &self.factors);
         let (target, columns) = (Target::over(&mut self.values), Target::over(&mut self.columns));
-        parallel_for(n.div_ceil(COLUMNS), |part| {
-            let first = part * COLUMNS;
+        parallel_for(n.div_ceil(COLUMNS), |chunk| {
+            let first = chunk * COLUMNS;
             let width = COLUMNS.min(n - first);
-            // SAFETY: columns that this part alone uses.
+            // SAFETY: columns that only this chunk uses.
             let columns =
                 unsafe { std::slice::from_raw_parts_mut(columns.at((first * n) as isize), n * width) };
             columns.fill(T::zero());
             for (j, column) in columns.chunks_exact_mut(n).enumerate() {
                 column[first + j] = T::one();
             }
-            // What is left of the diagonal stays zero under the lower factor.
+            // The zeros above the diagonal remain zeros under forward substitution.
             let lower = factors.matrix().submatrix(first, first, n - first, n - first);
             let mut unknown = MatMut::from_column_major_slice_mut(&mut *columns, n, width);
             let below = unknown.as_mut().subrows_mut(first, n - first);
             solve_unit_lower_triangular_in_place(lower, below, Par::Seq);
             solve_upper_triangular_in_place(factors.matrix(), unknown, Par::Seq);
             for (j, column) in columns.chunks_exact(n).enumerate() {
-                let place = factors.old_row(first + j) * n;
-                // SAFETY: a column that this part alone writes, as rows have each their own place.
-                unsafe { std::slice::from_raw_parts_mut(target.at(place as isize), n) }
+                let offset = factors.old_row(first + j) * n;
+                // SAFETY: a column that only this chunk writes, since the row permutation is injective.
+                unsafe { std::slice::from_raw_parts_mut(target.at(offset as isize), n) }
                     .copy_from_slice(column);
             }
         });
-        self.factors.equilibrium.unscale_inverse(&mut self.values);
+        self.factors.equilibration.unscale_inverse(&mut self.values);
         &self.values
     }
 }

@@ -1,9 +1,9 @@
-//! Inverse iteration: an eigenvector of an eigenvalue that is known.
+//! Inverse iteration: an eigenvector of a known eigenvalue.
 //!
-//! From a triangular form of a matrix, eigenvectors are substituted backwards. Where eigenvalues of a matrix meet that is not
-//! normal, elements grow by the inverse of the precision from one place to the next, and soon leave the range of any dtype. One
-//! step of inverse iteration needs no triangular form, and what grows in it is scaled on the way: Ipsen, "Computing an eigenvector
-//! with inverse iteration" (SIAM Review 39, 1997). More steps than one may lead away from the eigenvectors of such matrices.
+//! The usual algorithm computes the eigenvectors of a triangular matrix by back substitution. If eigenvalues of a non-normal
+//! matrix coincide, the elements may grow by the inverse of the precision from one row to the next, and overflow. One step of
+//! inverse iteration needs no triangular form, and its elements can be rescaled on the way: Ipsen, "Computing an eigenvector
+//! with inverse iteration" (SIAM Review 39, 1997). For such matrices more than one step may move away from the eigenvectors.
 
 use num_complex::Complex64;
 use num_traits::Zero;
@@ -11,27 +11,27 @@ use num_traits::Zero;
 use super::Failure;
 use super::batch::filled;
 
-/// Elements above this are brought down.
+/// Vectors with larger elements are rescaled.
 const LARGE: f64 = 1e100;
-/// Starts from which a vector is looked for.
+/// Maximum number of random start vectors.
 const STARTS: u64 = 5;
 
-/// A matrix `q @ h @ q.H` whose `h` has nothing below the diagonal next to its own.
+/// A decomposition `q @ h @ q.H` with `h` in upper Hessenberg form (zero below the first subdiagonal).
 pub(super) struct Hessenberg {
     n: usize,
-    /// Row by row.
+    /// Row-major.
     h: Vec<Complex64>,
-    /// Column by column.
+    /// Column-major.
     q: Vec<Complex64>,
-    /// The greatest magnitude in `h`.
+    /// Maximum magnitude of the elements of `h`.
     norm: f64,
-    /// Room for an upper triangle, and for the vector that it is solved for.
+    /// Scratch for the elimination, and for the vector it solves for.
     upper: Vec<Complex64>,
     vector: Vec<Complex64>,
 }
 
 impl Hessenberg {
-    /// That of a matrix of finite elements, given column by column, by reflections.
+    /// Reduce a matrix of finite elements, given in column-major order, by Householder reflections.
     pub(super) fn of(matrix: impl Iterator<Item = Complex64>, n: usize) -> Result<Hessenberg, Failure> {
         let mut a = filled(Complex64::zero(), n * n)?;
         a.iter_mut().zip(matrix).for_each(|(to, from)| *to = from);
@@ -52,8 +52,8 @@ impl Hessenberg {
             }
             for column in a.chunks_exact_mut(n).skip(k) {
                 let column = &mut column[k + 1..];
-                let part: Complex64 = v.iter().zip(&*column).map(|(v, x)| v.conj() * x).sum();
-                column.iter_mut().zip(&*v).for_each(|(x, v)| *x -= v * part * 2.0);
+                let projection: Complex64 = v.iter().zip(&*column).map(|(v, x)| v.conj() * x).sum();
+                column.iter_mut().zip(&*v).for_each(|(x, v)| *x -= v * projection * 2.0);
             }
             for matrix in [&mut a, &mut q] {
                 sums.fill(Complex64::zero());
@@ -76,8 +76,9 @@ impl Hessenberg {
         Ok(Hessenberg { n, h, q, norm, upper, vector })
     }
 
-    /// A vector of length one that the matrix changes into `value` times itself, up to about `precision` times the size of the
-    /// matrix. Others with the same value are likely to come from other `seed`s; real matrices and values have real vectors.
+    /// Compute a unit eigenvector for `value`, with a residual of about `precision` times the norm of the matrix. Different
+    /// `seed`s are likely to give different eigenvectors of a multiple eigenvalue. Real matrices and values give real
+    /// vectors.
     pub(super) fn eigenvector(
         &mut self,
         value: Complex64,
@@ -85,36 +86,36 @@ impl Hessenberg {
         precision: f64,
         out: &mut [Complex64],
     ) {
-        let enough = 10.0 * self.n as f64 * precision * self.norm;
+        let tolerance = 10.0 * self.n as f64 * precision * self.norm;
         let mut best = f64::INFINITY;
-        for start in 0..STARTS {
-            let fault = self.step(value, seed as u64 * STARTS + start);
-            if fault < best {
-                best = fault;
+        for attempt in 0..STARTS {
+            let residual = self.step(value, seed as u64 * STARTS + attempt);
+            if residual < best {
+                best = residual;
                 out.fill(Complex64::zero());
                 for (column, x) in self.q.chunks_exact(self.n).zip(&self.vector) {
                     out.iter_mut().zip(column).for_each(|(out, q)| *out += q * x);
                 }
             }
-            if best <= enough {
+            if best <= tolerance {
                 break;
             }
         }
     }
 
-    /// Solve for a vector, `h` less `value` on its diagonal times it being a start; answers how far it is from an eigenvector.
+    /// Solve `(h - value I) x = s` for a random vector `s`; returns the residual of `x` as an eigenvector.
     fn step(&mut self, value: Complex64, start: u64) -> f64 {
-        let Hessenberg { n, ref h, norm: size, ref mut upper, vector: ref mut x, .. } = *self;
+        let Hessenberg { n, ref h, norm: scale, ref mut upper, vector: ref mut x, .. } = *self;
         upper.copy_from_slice(h);
         upper.iter_mut().step_by(n + 1).for_each(|element| *element -= value);
-        // Starts are far apart in the sequence of numbers.
-        let mut numbers = start << 32;
+        // Distant points in the sequence of random numbers.
+        let mut random_state = start << 32;
         for element in x.iter_mut() {
-            *element = random(&mut numbers).into();
+            *element = random(&mut random_state).into();
         }
-        let mut fault = norm(x);
-        // What cannot be told from zero.
-        let threshold = (f64::EPSILON * size).max(f64::MIN_POSITIVE / f64::EPSILON);
+        let mut residual = norm(x);
+        // Smaller pivots count as zero.
+        let threshold = (f64::EPSILON * scale).max(f64::MIN_POSITIVE / f64::EPSILON);
         let pivot = |element: Complex64| if element.norm() < threshold { threshold.into() } else { element };
         for k in 0..n.saturating_sub(1) {
             let (row, next) = upper[k * n..][..2 * n].split_at_mut(n);
@@ -132,25 +133,25 @@ impl Hessenberg {
         }
         for i in (0..n).rev() {
             let row = &upper[i * n..][..n];
-            let known: Complex64 = row[i + 1..].iter().zip(&x[i + 1..]).map(|(row, x)| row * x).sum();
-            x[i] = (x[i] - known) / pivot(row[i]);
+            let sum: Complex64 = row[i + 1..].iter().zip(&x[i + 1..]).map(|(row, x)| row * x).sum();
+            x[i] = (x[i] - sum) / pivot(row[i]);
             let large = x[i].norm();
             if large > LARGE {
                 for element in x.iter_mut() {
                     *element /= large;
                 }
-                fault /= large;
+                residual /= large;
             }
         }
         let length = norm(x);
         for element in x.iter_mut() {
             *element /= length;
         }
-        fault / length
+        residual / length
     }
 }
 
-/// The length of a vector.
+/// The Euclidean norm of a vector.
 fn norm(vector: &[Complex64]) -> f64 {
     let max = vector.iter().fold(0.0f64, |max, element| max.max(element.norm()));
     if max == 0.0 {
@@ -159,8 +160,8 @@ fn norm(vector: &[Complex64]) -> f64 {
     max * vector.iter().map(|element| (element / max).norm_sqr()).sum::<f64>().sqrt()
 }
 
-/// A number from -1.5 to -0.5 or from 0.5 to 1.5: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-/// OOPSLA 2014).
+/// A random number in [-1.5, -0.5] or [0.5, 1.5]: SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", OOPSLA 2014).
 fn random(state: &mut u64) -> f64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut bits = *state;

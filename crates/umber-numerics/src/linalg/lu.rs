@@ -1,4 +1,4 @@
-//! LU: the rows of a matrix, reordered, as a unit lower times an upper triangular matrix; and determinants from it.
+//! LU decomposition with partial pivoting, and determinants computed from it.
 
 use faer::linalg::lu::partial_pivoting::factor::{lu_in_place, lu_in_place_scratch};
 use faer::perm::PermRef;
@@ -9,12 +9,12 @@ use umber_types::match_dtype;
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
 use super::equilibrate::Equilibration;
-use super::field::{Field, are_numbers};
+use super::field::{Field, all_finite};
 use super::panels;
 use umber_kernels_base::{View, ViewMut};
 
-/// Both triangles of the factors in one matrix, `U` with the diagonal. `pivots[i]` says which row was exchanged with
-/// row `i`, one after the other; `row_positions[i]` where row `i` of the matrix went. Pivots and places are uint32.
+/// Both factors of each matrix packed into one, with the diagonal of `U`. `pivots[i]` is the row that was exchanged with row
+/// `i` in step `i`; `row_positions[i]` is the position to which row `i` of the matrix moved. Both are uint32.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
@@ -42,8 +42,8 @@ fn factor_all<T: Field>(
             to.store(index, &factors.packed, rows, columns);
             pivots.write(index, |pivots| factors.write_pivots(pivots, orders));
             row_positions.write(index, |row_positions| {
-                for (place, &new) in row_positions.iter_mut().zip(&factors.new_rows) {
-                    *place = new as u32;
+                for (position, &new) in row_positions.iter_mut().zip(&factors.new_rows) {
+                    *position = new as u32;
                 }
             });
             true
@@ -68,13 +68,14 @@ fn determinants<T: Field>(a: View, value: &ViewMut) -> Result<(), Failure> {
         || Factors::<T>::new(n, n),
         |index, factors| {
             factors.factor_equilibrated(&from, index);
-            to.write(index, |part| part[0] = factors.determinant());
+            to.write(index, |out| out[0] = factors.determinant());
             true
         },
     )
 }
 
-/// The determinant of each matrix divided by its absolute value (or 0), and the logarithm of that.
+/// The sign of each determinant (the determinant divided by its absolute value, or 0), and the logarithm of its absolute
+/// value.
 ///
 /// # Panics
 /// If matrices are not square, or dtypes and shapes do not fit together.
@@ -92,7 +93,7 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
         || Factors::<T>::new(n, n),
         |index, factors| {
             factors.factor_equilibrated(&from, index);
-            let (mut sign, mut log) = (T::of_real(factors.sign()), factors.equilibrium.log_determinant());
+            let (mut sign, mut log) = (T::of_real(factors.sign()), factors.equilibration.log_determinant());
             for pivot in factors.diagonal() {
                 let size = pivot.magnitude();
                 log += Float::ln(size);
@@ -101,29 +102,29 @@ fn signs_and_logs<T: Field>(a: View, sign: &ViewMut, log: &ViewMut) -> Result<()
             if factors.is_singular() {
                 (sign, log) = (T::zero(), T::Magnitude::neg_infinity());
             }
-            signs.write(index, |part| part[0] = sign);
-            logs.write(index, |part| part[0] = log);
+            signs.write(index, |out| out[0] = sign);
+            logs.write(index, |out| out[0] = log);
             true
         },
     )
 }
 
-/// Room for the factors of one matrix.
+/// Scratch for the factors of one matrix.
 pub(super) struct Factors<T> {
     rows: usize,
     columns: usize,
-    /// Both factors, column by column.
+    /// Both factors, column-major.
     pub(super) packed: Vec<T>,
-    /// Which row of the matrix each row of the factors is.
+    /// For each row of the factors, the row of the matrix.
     old_rows: Vec<usize>,
-    /// The inverse of that.
+    /// The inverse permutation.
     new_rows: Vec<usize>,
-    /// Scratch for the order of the rows of a panel.
+    /// Scratch for the row order of a panel.
     order: Vec<usize>,
-    /// How many exchanges of rows there were.
+    /// Number of row exchanges.
     exchanges: usize,
-    /// What was done to the matrix before.
-    pub(super) equilibrium: Equilibration,
+    /// The scaling that was applied to the matrix.
+    pub(super) equilibration: Equilibration,
     workspace: Workspace,
 }
 
@@ -138,7 +139,7 @@ impl<T: Field> Factors<T> {
             new_rows: filled(0, rows)?,
             order: filled(0, rows)?,
             exchanges: 0,
-            equilibrium: Equilibration::new(rows, columns)?,
+            equilibration: Equilibration::new(rows, columns)?,
             workspace: Workspace::new(need)?,
         })
     }
@@ -148,19 +149,19 @@ impl<T: Field> Factors<T> {
         self.factor_loaded(|packed| from.load(index, packed));
     }
 
-    /// Factor a matrix of a stack, brought into [`Equilibration`].
+    /// Factor a matrix of a stack after [`Equilibration`].
     pub(super) fn factor_equilibrated(&mut self, from: &Matrices<'_, T>, index: usize) {
-        let mut equilibrium = std::mem::take(&mut self.equilibrium);
+        let mut equilibration = std::mem::take(&mut self.equilibration);
         self.factor_loaded(|packed| {
             from.load(index, packed);
-            equilibrium.scale(packed);
+            equilibration.scale(packed);
         });
-        self.equilibrium = equilibrium;
+        self.equilibration = equilibration;
     }
 
-    /// Factor a matrix that is stored column by column.
-    pub(super) fn factor_columns(&mut self, columns_first: &[T]) {
-        self.factor_loaded(|packed| packed.copy_from_slice(columns_first));
+    /// Factor a column-major matrix.
+    pub(super) fn factor_columns(&mut self, column_major: &[T]) {
+        self.factor_loaded(|packed| packed.copy_from_slice(column_major));
     }
 
     fn factor_loaded(&mut self, mut load: impl FnMut(&mut [T])) {
@@ -173,14 +174,14 @@ impl<T: Field> Factors<T> {
             let stack = self.workspace.stack();
             lu_in_place(matrix, old_rows, new_rows, Par::Seq, stack, Spec::default()).0.transposition_count
         };
-        // faer divides by every pivot, even by zero.
-        if !are_numbers(&self.packed) {
+        // faer divides by every pivot, even if it is zero.
+        if !all_finite(&self.packed) {
             load(&mut self.packed);
             self.factor_plainly();
         }
     }
 
-    /// The textbook's elimination, which leaves a column alone that is zero from the diagonal down.
+    /// Textbook elimination, which skips columns that are zero from the diagonal down.
     fn factor_plainly(&mut self) {
         let (rows, columns) = (self.rows, self.columns);
         self.exchanges = 0;
@@ -230,54 +231,54 @@ impl<T: Field> Factors<T> {
         (0..self.rows.min(self.columns)).map(|i| self.packed[i * self.rows + i])
     }
 
-    /// The determinant; zero without a sign for singular matrices.
+    /// The determinant; positive zero for singular matrices.
     pub(super) fn determinant(&self) -> T {
         if self.is_singular() {
             return T::zero();
         }
         let product = self.diagonal().fold(T::of_real(self.sign()), |product, pivot| product * pivot);
-        self.equilibrium.unscale_determinant(product)
+        self.equilibration.unscale_determinant(product)
     }
 
-    /// Is there no inverse?
+    /// Whether there is no inverse.
     pub(super) fn is_singular(&self) -> bool {
         self.diagonal().any(|pivot| pivot == T::zero())
     }
 
-    /// The determinant of the order of rows.
+    /// The sign of the row permutation.
     pub(super) fn sign(&self) -> T::Magnitude {
         let one = T::Magnitude::one();
         if self.exchanges.is_multiple_of(2) { one } else { -one }
     }
 
-    /// Both factors, as faer wants them.
+    /// Both factors, as faer expects them.
     pub(super) fn matrix(&self) -> MatRef<'_, T> {
         MatRef::from_column_major_slice(&self.packed, self.rows, self.columns)
     }
 
-    /// Which row of the matrix a row of the factors is.
+    /// The row of the matrix that a row of the factors comes from.
     pub(super) fn old_row(&self, row: usize) -> usize {
         self.old_rows[row]
     }
 
-    /// The order of rows, as faer wants it.
+    /// The row permutation, as faer expects it.
     pub(super) fn order(&self) -> PermRef<'_, usize> {
         PermRef::new_checked(&self.old_rows, &self.new_rows, self.rows)
     }
 
-    /// The exchanges of rows that lead to the order.
-    fn write_pivots(&self, pivots: &mut [u32], [at, row_at]: &mut [Vec<usize>; 2]) {
-        // Where each row is, and which row is at each place, after the exchanges so far.
+    /// Write the sequence of row exchanges that produces the permutation.
+    fn write_pivots(&self, pivots: &mut [u32], [position_of, row_of]: &mut [Vec<usize>; 2]) {
+        // The position of each row, and the row at each position, after the exchanges so far.
         for i in 0..self.rows {
-            (at[i], row_at[i]) = (i, i);
+            (position_of[i], row_of[i]) = (i, i);
         }
         for (i, pivot) in pivots.iter_mut().enumerate() {
-            let (wanted, present) = (self.old_rows[i], row_at[i]);
-            let place = at[wanted];
-            *pivot = place as u32;
-            row_at.swap(i, place);
-            at[present] = place;
-            at[wanted] = i;
+            let (target, current) = (self.old_rows[i], row_of[i]);
+            let position = position_of[target];
+            *pivot = position as u32;
+            row_of.swap(i, position);
+            position_of[current] = position;
+            position_of[target] = i;
         }
     }
 }

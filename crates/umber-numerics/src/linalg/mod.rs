@@ -1,9 +1,9 @@
-//! Linear algebra on stacks of matrices: the last two axes are a matrix, the others count them.
+//! Linear algebra on stacks of matrices: the last two axes are a matrix, the others are batch axes.
 //!
-//! faer does the arithmetic, on column-major copies, but for stacks of small systems (`batched_solve`) and the reduction of
-//! large symmetric matrices (`tridiagonal`); threads share the stack, the columns of inverses, and what a panel of a large
-//! matrix does to the others (`panels`).
-//! Results are dense. A matrix that has no answer does not stop the others: the first such one is named at the end.
+//! faer does the arithmetic on column-major copies, except for stacks of small systems (`batched_solve`) and the reduction of
+//! large symmetric matrices (`tridiagonal`). Threads split the stack, the columns of inverses, and the panel updates of large
+//! matrices (`panels`).
+//! Results are dense. A matrix without a result does not stop the others; the index of the first one is reported at the end.
 
 mod adjugate;
 mod batch;
@@ -37,11 +37,11 @@ pub use qr::qr;
 pub use solve::{Form, solve};
 pub use svd::svd;
 
-/// Why a stack of matrices was not worked through.
+/// Why the computation of a stack of matrices failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Failure {
-    /// The first matrix, counted through the whole stack, that has no answer.
+    /// Index in the stack of the first matrix without a result.
     Matrix(usize),
-    /// So many bytes of scratch could not be had.
+    /// An allocation of this many bytes of scratch failed.
     Memory(usize),
 }

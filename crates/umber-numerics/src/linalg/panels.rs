@@ -1,8 +1,8 @@
-//! Matrices factored by panels: some neighbouring columns are factored by faer, and then what they do to the others is done to parts
-//! of these on all threads. The panel after it comes first, and is factored by one thread while the others go on.
+//! Blocked factorisations: faer factors a panel of neighbouring columns, and the update of the other columns is split into
+//! chunks for all threads. The next panel is updated first, and one thread factors it while the others continue.
 //!
-//! Parts are of one size whatever the number of threads, and so are results. Each step writes parts that do not overlap
-//! ([`Shared`]).
+//! The size of chunks does not depend on the number of threads, and so neither do results. Each step writes chunks that do
+//! not overlap ([`SharedMatrix`]).
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -28,46 +28,47 @@ use super::field::Field;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::parallel_for;
 
-/// Positive definite matrices with fewer rows are factored whole: parts of them are too small for what they save.
+/// Positive definite matrices with fewer rows are factored unblocked, since splitting them would not pay.
 pub(super) const MIN_CHOLESKY: usize = 768;
-/// The same for LU decompositions, with fewer rows or columns; panels pay even on one thread.
+/// The same for LU decompositions, by the smaller of rows and columns. Panels pay even on one thread.
 pub(super) const MIN_LU: usize = 256;
-/// The same for QR decompositions, which take four times as long as Cholesky's.
+/// The same for QR decompositions, which take four times as long as Cholesky.
 pub(super) const MIN_QR: usize = 384;
-/// Rounding errors of a column that cannot be told from what is left of it.
+/// Multiple of the rounding error of a column below which its remainder counts as zero.
 const ROUNDING: f64 = 4.0;
 /// Columns of a panel.
 const PANEL: usize = 64;
-/// Columns, or rows, of a part.
-const PART: usize = 128;
+/// Columns, or rows, of a chunk.
+const CHUNK: usize = 128;
 
-/// A matrix that is stored column by column, of which tasks write parts.
+/// A column-major matrix of which tasks write disjoint blocks.
 #[derive(Clone, Copy)]
-struct Shared<T> {
+struct SharedMatrix<T> {
     start: Target<T>,
     rows: usize,
     columns: usize,
 }
 
-impl<T: Field> Shared<T> {
-    fn over(columns_first: &mut [T], rows: usize) -> Shared<T> {
-        let columns = columns_first.len() / rows;
-        Shared { start: Target::over(columns_first), rows, columns }
+impl<T: Field> SharedMatrix<T> {
+    fn over(column_major: &mut [T], rows: usize) -> SharedMatrix<T> {
+        let columns = column_major.len() / rows;
+        SharedMatrix { start: Target::over(column_major), rows, columns }
     }
 
-    /// Where a part begins.
+    /// Pointer to the first element of a block.
     fn at(self, rows: &Range<usize>, columns: &Range<usize>) -> *mut T {
         assert!(rows.start <= rows.end && rows.end <= self.rows, "rows of the matrix");
         assert!(columns.start <= columns.end && columns.end <= self.columns, "columns of the matrix");
         self.start.at((columns.start * self.rows + rows.start) as isize)
     }
 
-    /// A part to write.
+    /// A block to write.
     ///
     /// # Safety
-    /// The matrix outlives the part, and nobody else uses what is in it meanwhile.
-    unsafe fn part<'a>(self, rows: Range<usize>, columns: Range<usize>) -> MatMut<'a, T> {
-        // SAFETY: inside of the matrix; the caller's promise.
+    ///
+    /// The matrix outlives the block, and no other reference to its elements is used meanwhile.
+    unsafe fn block_mut<'a>(self, rows: Range<usize>, columns: Range<usize>) -> MatMut<'a, T> {
+        // SAFETY: the block is inside the matrix; the rest is guaranteed by the caller of this function.
         unsafe {
             MatMut::from_raw_parts_mut(
                 self.at(&rows, &columns),
@@ -79,63 +80,65 @@ impl<T: Field> Shared<T> {
         }
     }
 
-    /// A part to read.
+    /// A block to read.
     ///
     /// # Safety
-    /// The matrix outlives the part, and nobody writes what is in it meanwhile.
-    unsafe fn read<'a>(self, rows: Range<usize>, columns: Range<usize>) -> MatRef<'a, T> {
-        // SAFETY: inside of the matrix; the caller's promise.
+    ///
+    /// The matrix outlives the block, and its elements are not written meanwhile.
+    unsafe fn block<'a>(self, rows: Range<usize>, columns: Range<usize>) -> MatRef<'a, T> {
+        // SAFETY: the block is inside the matrix; the rest is guaranteed by the caller of this function.
         unsafe {
             MatRef::from_raw_parts(self.at(&rows, &columns), rows.len(), columns.len(), 1, self.rows as isize)
         }
     }
 }
 
-/// A part of a range.
-fn part_of(range: &Range<usize>, index: usize) -> Range<usize> {
-    let start = range.start + index * PART;
-    start..range.end.min(start + PART)
+/// Chunk number `index` of a range.
+fn chunk_of(range: &Range<usize>, index: usize) -> Range<usize> {
+    let start = range.start + index * CHUNK;
+    start..range.end.min(start + CHUNK)
 }
 
-/// The parts of a range.
-fn parts_of(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
-    (0..parts(range.len())).map(move |index| part_of(&range, index))
+/// The chunks of a range.
+fn chunks_of(range: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    (0..chunk_count(range.len())).map(move |index| chunk_of(&range, index))
 }
 
-/// Call `body` with each part of a range, on all threads.
-fn each_part(range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
-    parallel_for(parts(range.len()), |index| body(part_of(&range, index)));
+/// Call `body` with each chunk of a range, on all threads.
+fn for_each_chunk(range: Range<usize>, body: impl Fn(Range<usize>) + Sync) {
+    parallel_for(chunk_count(range.len()), |index| body(chunk_of(&range, index)));
 }
 
-/// How many parts so many rows or columns have.
-pub(super) fn parts(count: usize) -> usize {
-    count.div_ceil(PART)
+/// Number of chunks of `count` rows or columns.
+pub(super) fn chunk_count(count: usize) -> usize {
+    count.div_ceil(CHUNK)
 }
 
-/// As faer's `cholesky_in_place`, of the lower triangle of a square matrix; answers whether it is positive definite.
-pub(super) fn cholesky<T: Field>(columns_first: &mut [T], n: usize, workspace: &mut Workspace) -> bool {
-    let matrix = Shared::over(columns_first, n);
+/// As faer's `cholesky_in_place`, for the lower triangle of a square matrix; returns whether it is positive definite.
+pub(super) fn cholesky<T: Field>(column_major: &mut [T], n: usize, workspace: &mut Workspace) -> bool {
+    let matrix = SharedMatrix::over(column_major, n);
     for start in (0..n).step_by(PANEL) {
         let end = n.min(start + PANEL);
-        each_part(start..n, |rows| {
-            // SAFETY: parts are of rows of their own of the panel; what is read lies left of it.
+        for_each_chunk(start..n, |rows| {
+            // SAFETY: chunks are disjoint rows of the panel; what is read lies left of it.
             unsafe {
-                let (left, above) = (matrix.read(rows.clone(), 0..start), matrix.read(start..end, 0..start));
-                let panel = matrix.part(rows, start..end);
+                let (left, above) =
+                    (matrix.block(rows.clone(), 0..start), matrix.block(start..end, 0..start));
+                let panel = matrix.block_mut(rows, start..end);
                 matmul(panel, Accum::Add, left, above.adjoint(), -T::one(), Par::Seq);
             }
         });
-        // SAFETY: nothing else is used.
-        let diagonal = unsafe { matrix.part(start..end, start..end) };
+        // SAFETY: no other block is in use.
+        let diagonal = unsafe { matrix.block_mut(start..end, start..end) };
         let regular = LltRegularization::default();
         if cholesky_in_place(diagonal, regular, Par::Seq, workspace.stack(), Spec::default()).is_err() {
             return false;
         }
-        each_part(end..n, |rows| {
-            // SAFETY: parts are of rows of their own, below what is read.
+        for_each_chunk(end..n, |rows| {
+            // SAFETY: chunks are disjoint rows, below the block that is read.
             unsafe {
-                let diagonal = matrix.read(start..end, start..end);
-                let below = matrix.part(rows, start..end).transpose_mut();
+                let diagonal = matrix.block(start..end, start..end);
+                let below = matrix.block_mut(rows, start..end).transpose_mut();
                 solve_lower_triangular_in_place_with_conj(diagonal, Conj::Yes, below, Par::Seq);
             }
         });
@@ -143,14 +146,14 @@ pub(super) fn cholesky<T: Field>(columns_first: &mut [T], n: usize, workspace: &
     true
 }
 
-/// As faer's `lu_in_place`: answers how many exchanges of rows there were. `order` is scratch, as long as there are rows.
+/// As faer's `lu_in_place`; returns the number of row exchanges. `order` is scratch with one element per row.
 pub(super) fn lu<T: Field>(
-    columns_first: &mut [T],
+    column_major: &mut [T],
     [old_rows, new_rows, order]: [&mut [usize]; 3],
     workspace: &mut Workspace,
 ) -> usize {
     let rows = old_rows.len();
-    let matrix = Shared::over(columns_first, rows);
+    let matrix = SharedMatrix::over(column_major, rows);
     let size = rows.min(matrix.columns);
     for (i, row) in old_rows.iter_mut().enumerate() {
         *row = i;
@@ -162,38 +165,39 @@ pub(super) fn lu<T: Field>(
         exchanges: 0,
         moves: RowSwaps(Vec::new()),
     });
-    // SAFETY: nothing else is used.
+    // SAFETY: no other block is in use.
     unsafe { lock(&panels).factor(matrix, 0..size.min(PANEL)) };
     for start in (0..size).step_by(PANEL) {
         let end = size.min(start + PANEL);
         let moves = std::mem::replace(&mut lock(&panels).moves, RowSwaps(Vec::new()));
         moves.apply(&mut old_rows[start..]);
-        let ahead = end..size.min(end + PANEL);
-        let others: Vec<_> = parts_of(0..start).chain(parts_of(ahead.end..matrix.columns)).collect();
+        let next_panel = end..size.min(end + PANEL);
+        let chunks: Vec<_> = chunks_of(0..start).chain(chunks_of(next_panel.end..matrix.columns)).collect();
         let update = |columns: Range<usize>| {
-            // SAFETY: parts are of columns of their own; what is read is in the panel.
+            // SAFETY: chunks are disjoint columns; what is read is in the panel.
             unsafe {
                 for column in columns.clone() {
-                    let values = matrix.part(start..rows, column..column + 1);
+                    let values = matrix.block_mut(start..rows, column..column + 1);
                     moves.apply(std::slice::from_raw_parts_mut(values.as_ptr_mut(), rows - start));
                 }
-                // Left of the panel only rows are exchanged.
+                // Left of the panel rows are only exchanged.
                 if columns.start >= end {
-                    let mut top = matrix.part(start..end, columns.clone());
-                    let triangle = matrix.read(start..end, start..end);
+                    let mut top = matrix.block_mut(start..end, columns.clone());
+                    let triangle = matrix.block(start..end, start..end);
                     solve_unit_lower_triangular_in_place(triangle, top.as_mut(), Par::Seq);
-                    let (left, rest) = (matrix.read(end..rows, start..end), matrix.part(end..rows, columns));
-                    matmul(rest, Accum::Add, left, top.as_ref(), -T::one(), Par::Seq);
+                    let (left, trailing) =
+                        (matrix.block(end..rows, start..end), matrix.block_mut(end..rows, columns));
+                    matmul(trailing, Accum::Add, left, top.as_ref(), -T::one(), Par::Seq);
                 }
             }
         };
-        parallel_for(1 + others.len(), |task| {
+        parallel_for(1 + chunks.len(), |task| {
             if task > 0 {
-                update(others[task - 1].clone());
-            } else if !ahead.is_empty() {
-                update(ahead.clone());
-                // SAFETY: as of updates: the panel's columns are this task's.
-                unsafe { lock(&panels).factor(matrix, ahead.clone()) };
+                update(chunks[task - 1].clone());
+            } else if !next_panel.is_empty() {
+                update(next_panel.clone());
+                // SAFETY: only this task uses the columns of the next panel.
+                unsafe { lock(&panels).factor(matrix, next_panel.clone()) };
             }
         });
     }
@@ -204,26 +208,27 @@ pub(super) fn lu<T: Field>(
     exchanges
 }
 
-/// What factoring the panels of an LU decomposition needs and finds.
+/// State of the panel factorisations of an LU decomposition.
 struct LuPanels<'a> {
     order: &'a mut [usize],
     inverse: &'a mut [usize],
     workspace: &'a mut Workspace,
     exchanges: usize,
-    /// Of the last panel.
+    /// The row moves of the last panel.
     moves: RowSwaps,
 }
 
 impl LuPanels<'_> {
-    /// Factor some columns, from the row on that has the number of the first.
+    /// Factor some columns, below the row with the index of the first column.
     ///
     /// # Safety
-    /// Nobody else uses the columns.
-    unsafe fn factor<T: Field>(&mut self, matrix: Shared<T>, columns: Range<usize>) {
+    ///
+    /// No other task uses these columns.
+    unsafe fn factor<T: Field>(&mut self, matrix: SharedMatrix<T>, columns: Range<usize>) {
         let start = columns.start;
         let (order, inverse) = (&mut self.order[start..], &mut self.inverse[start..]);
-        // SAFETY: the caller's promise.
-        let panel = unsafe { matrix.part(start..matrix.rows, columns) };
+        // SAFETY: guaranteed by the caller of this function.
+        let panel = unsafe { matrix.block_mut(start..matrix.rows, columns) };
         let stack = self.workspace.stack();
         let (info, _) = lu_in_place(panel, order, inverse, Par::Seq, stack, Spec::default());
         self.exchanges += info.transposition_count;
@@ -231,15 +236,15 @@ impl LuPanels<'_> {
     }
 }
 
-/// Where the rows come from that a panel's exchanges moved: at most two for each of its columns.
+/// The rows moved by a panel's exchanges, as pairs of new and old index: at most two per column.
 struct RowSwaps(Vec<(usize, usize)>);
 
 impl RowSwaps {
-    /// Those of an order, which says which row comes to each place.
+    /// From a permutation that gives the old index of each row.
     fn of(order: &[usize]) -> RowSwaps {
-        let moved = order.iter().enumerate().map(|(to, &from)| (to, from)).filter(|(to, from)| to != from);
-        let moves = RowSwaps(moved.collect());
-        assert!(moves.0.len() <= 2 * PANEL, "two rows for each exchange");
+        let swaps = order.iter().enumerate().map(|(to, &from)| (to, from)).filter(|(to, from)| to != from);
+        let moves = RowSwaps(swaps.collect());
+        assert!(moves.0.len() <= 2 * PANEL, "at most two rows move per exchange");
         moves
     }
 
@@ -255,42 +260,42 @@ impl RowSwaps {
     }
 }
 
-/// As faer's `qr_in_place`, with reflections in blocks of any size, of columns that may depend on each other; with a workspace for
-/// each of the [`parts`] of the columns.
+/// As faer's `qr_in_place`, with blocks of reflections of any size, and for columns that may be linearly dependent.
+/// `workspaces` has one element for each of [`chunk_count`] column chunks.
 pub(super) fn qr<T: Field>(
-    columns_first: &mut [T],
+    column_major: &mut [T],
     rows: usize,
     reflections: &mut [T],
     block: usize,
     scratch: &mut PanelWorkspace<T>,
     workspaces: &[Mutex<Workspace>],
 ) {
-    let matrix = Shared::over(columns_first, rows);
+    let matrix = SharedMatrix::over(column_major, rows);
     let size = rows.min(matrix.columns);
-    let coefficients = Shared::over(reflections, block);
+    let coefficients = SharedMatrix::over(reflections, block);
     let scratch = Mutex::new(scratch);
     let factor = |panel: Range<usize>, scratch: &mut PanelWorkspace<T>| {
         let start = panel.start;
-        // SAFETY: called where nobody else uses the panel, nor what is above it.
+        // SAFETY: called when no other task uses the panel or the rows above it.
         unsafe {
-            let above = matrix.read(0..start, panel.clone());
-            let columns = matrix.part(start..rows, panel.clone());
-            scratch.factor(above, columns, coefficients.part(0..panel.len(), panel));
+            let above = matrix.block(0..start, panel.clone());
+            let columns = matrix.block_mut(start..rows, panel.clone());
+            scratch.factor(above, columns, coefficients.block_mut(0..panel.len(), panel));
         }
     };
     factor(0..size.min(block), &mut lock(&scratch));
     for start in (0..size).step_by(block) {
         let end = size.min(start + block);
-        let ahead = end..size.min(end + block);
-        let others: Vec<_> = parts_of(ahead.end..matrix.columns).collect();
+        let next_panel = end..size.min(end + block);
+        let others: Vec<_> = chunks_of(next_panel.end..matrix.columns).collect();
         let update = |columns: Range<usize>, workspace: &mut Workspace| {
-            // SAFETY: parts are of columns of their own; what is read is in the panel.
+            // SAFETY: chunks are disjoint columns; what is read is in the panel.
             unsafe {
                 apply_transposed(
-                    matrix.read(start..rows, start..end),
-                    coefficients.read(0..end - start, start..end),
+                    matrix.block(start..rows, start..end),
+                    coefficients.block(0..end - start, start..end),
                     Conj::Yes,
-                    matrix.part(start..rows, columns),
+                    matrix.block_mut(start..rows, columns),
                     Par::Seq,
                     workspace.stack(),
                 );
@@ -299,32 +304,33 @@ pub(super) fn qr<T: Field>(
         parallel_for(1 + others.len(), |task| {
             if task > 0 {
                 update(others[task - 1].clone(), &mut lock(&workspaces[task - 1]));
-            } else if !ahead.is_empty() {
+            } else if !next_panel.is_empty() {
                 let mut scratch = lock(&scratch);
-                update(ahead.clone(), &mut scratch.workspace);
-                factor(ahead.clone(), &mut scratch);
+                update(next_panel.clone(), &mut scratch.workspace);
+                factor(next_panel.clone(), &mut scratch);
             }
         });
     }
 }
 
-/// What factoring panels of a QR decomposition needs.
+/// Scratch for the panels of a QR decomposition.
 pub(super) struct PanelWorkspace<T> {
     pub(super) workspace: Workspace,
-    /// A panel as it was.
+    /// The panel before it is factored.
     saved: Vec<T>,
 }
 
 impl<T: Field> PanelWorkspace<T> {
-    /// For panels of so many elements, with faer's scratch for them.
+    /// For panels of this many elements, with a workspace for faer.
     pub(super) fn new(elements: usize, workspace: Workspace) -> Result<PanelWorkspace<T>, Failure> {
         Ok(PanelWorkspace { workspace, saved: filled(T::zero(), elements)? })
     }
 
-    /// The reflections that make a panel upper triangular, below its diagonal, and their block's factor. Of the same columns, `above`
-    /// has what is done.
+    /// Compute the reflections that make a panel upper triangular, stored below its diagonal, and the triangular factor of
+    /// their block. `above` is the part of the same columns that is already in `R`.
     ///
-    /// faer passes over columns of which little is left, up to `16 m` rounding errors of the column, and leaves that little away.
+    /// faer skips columns whose remainder is below `16 m` rounding errors of the column, and drops the remainder; such panels
+    /// are factored again column by column.
     fn factor(&mut self, above: MatRef<'_, T>, mut panel: MatMut<'_, T>, mut factor: MatMut<'_, T>) {
         let (rows, columns) = (panel.nrows(), panel.ncols());
         let saved = &mut self.saved[..rows * columns];
@@ -338,7 +344,7 @@ impl<T: Field> PanelWorkspace<T> {
     }
 }
 
-/// As [`PanelWorkspace::factor`], column by column, as long as more is left of them than rounding.
+/// As [`PanelWorkspace::factor`], column by column, skipping only columns whose remainder is below the rounding error.
 fn householder_by_columns<T: Field>(
     above: MatRef<'_, T>,
     mut panel: MatMut<'_, T>,
@@ -375,7 +381,8 @@ fn householder_by_columns<T: Field>(
     upgrade_householder_factor(factor, panel.as_ref(), columns, 1, Par::Seq);
 }
 
-/// Is what is left of some column nothing but rounding? Reflections keep the lengths of columns, of which a part is above.
+/// Whether the remainder of some column is below the rounding error. Reflections preserve the norm of a column, part of which
+/// is in `above`.
 fn has_rounding<T: Field>(above: MatRef<'_, T>, panel: MatRef<'_, T>) -> bool {
     (0..panel.ncols()).any(|j| {
         let length = (squares(above.col(j)) + squares(panel.col(j).subrows(0, j + 1))).sqrt();
@@ -383,7 +390,7 @@ fn has_rounding<T: Field>(above: MatRef<'_, T>, panel: MatRef<'_, T>) -> bool {
     })
 }
 
-/// What cannot be told from rounding, in lengths of a column.
+/// Relative threshold, compared with the norm of a column, below which a remainder counts as rounding error.
 fn rounding<T: Field>() -> f64 {
     ROUNDING * wide(T::Magnitude::epsilon())
 }
@@ -392,7 +399,7 @@ fn squares<T: Field>(column: ColRef<'_, T>) -> f64 {
     column.iter().map(|&value| square(value)).sum()
 }
 
-/// In float64, since float32 would lose digits of sums of many.
+/// In float64, since long sums in float32 would lose accuracy.
 fn wide<R: Float>(value: R) -> f64 {
     num_traits::cast(value).unwrap_or(f64::NAN)
 }
@@ -401,73 +408,73 @@ fn square<T: Field>(value: T) -> f64 {
     wide(value.magnitude()).powi(2)
 }
 
-/// Let `I - v vᴴ / tau` take a column to its first element, which becomes what is left of the column; `v` begins with one, and its
-/// other elements take the place of the column's. Answers `tau`, infinite if there is nothing to do. Where no more than `threshold` is
-/// left of the column, it is zero.
+/// Compute the Householder reflection `I - v vᴴ / tau` that maps a column to a multiple of the first unit vector. `head`
+/// becomes that multiple; `v` has first element 1, and its other elements overwrite `tail`. Returns `tau`, which is infinite
+/// if no reflection is needed. If the norm of the column is at most `threshold`, it is set to zero.
 fn householder_vector<T: Field>(head: &mut T, mut tail: ColMut<'_, T>, threshold: f64) -> T::Magnitude {
-    let max_norm = |most: T::Magnitude, value: &T| Float::max(most, value.magnitude());
-    let most = tail.as_ref().iter().fold(T::Magnitude::zero(), max_norm);
-    if most == T::Magnitude::zero() {
+    let max_norm = |max: T::Magnitude, value: &T| Float::max(max, value.magnitude());
+    let max = tail.as_ref().iter().fold(T::Magnitude::zero(), max_norm);
+    if max == T::Magnitude::zero() {
         if wide(head.magnitude()) <= threshold {
             *head = T::zero();
         }
         return T::Magnitude::infinity();
     }
-    let most = Float::max(most, head.magnitude());
+    let max = Float::max(max, head.magnitude());
     let narrow = |value: f64| num_traits::cast::<_, T::Magnitude>(value).unwrap_or(T::Magnitude::nan());
-    let first = head.divided_by(most);
+    let first = head.divided_by(max);
     let mut norm = square(first);
     for value in tail.as_mut().iter_mut() {
-        *value = value.divided_by(most);
+        *value = value.divided_by(max);
         norm += square(*value);
     }
-    if norm.sqrt() * wide(most) <= threshold {
+    if norm.sqrt() * wide(max) <= threshold {
         *head = T::zero();
         tail.as_mut().fill(T::zero());
         return T::Magnitude::infinity();
     }
     let size = first.magnitude();
     let phase = if size == T::Magnitude::zero() { T::one() } else { first.divided_by(size) };
-    let left = -phase * T::of_real(narrow(norm.sqrt()));
-    let pivot = first - left;
+    let beta = -phase * T::of_real(narrow(norm.sqrt()));
+    let pivot = first - beta;
     let mut squares = 1.0;
     for value in tail.as_mut().iter_mut() {
         *value /= pivot;
         squares += square(*value);
     }
-    *head = left * T::of_real(most);
+    *head = beta * T::of_real(max);
     narrow(squares / 2.0)
 }
 
-/// Apply all reflections to a matrix, which may be `diagonal`, a part of its columns at a time.
+/// Apply all reflections to a matrix in column chunks. If `diagonal`, the matrix is known to be zero below its diagonal.
 pub(super) fn apply_householder<T: Field>(
     basis: MatRef<'_, T>,
     reflections: MatRef<'_, T>,
-    columns_first: &mut [T],
+    column_major: &mut [T],
     diagonal: bool,
     workspaces: &[Mutex<Workspace>],
 ) {
-    let matrix = Shared::over(columns_first, basis.nrows());
-    let count = parts(matrix.columns);
+    let matrix = SharedMatrix::over(column_major, basis.nrows());
+    let count = chunk_count(matrix.columns);
     parallel_for(count, |index| {
-        // What takes longest comes first.
-        let columns = part_of(&(0..matrix.columns), count - 1 - index);
-        // Those that begin below the diagonal meet zeros.
+        // The most expensive chunks first.
+        let columns = chunk_of(&(0..matrix.columns), count - 1 - index);
+        // Reflections that start below the diagonal block of the chunk only multiply zeros.
         let first = ..if diagonal { columns.end.min(basis.ncols()) } else { basis.ncols() };
         let (basis, reflections) = (basis.get(.., first), reflections.get(.., first));
         let mut workspace = lock(&workspaces[index]);
-        // SAFETY: parts are of columns of their own.
-        let part = unsafe { matrix.part(0..matrix.rows, columns) };
-        apply(basis, reflections, Conj::No, part, Par::Seq, workspace.stack());
+        // SAFETY: chunks are disjoint columns.
+        let chunk = unsafe { matrix.block_mut(0..matrix.rows, columns) };
+        apply(basis, reflections, Conj::No, chunk, Par::Seq, workspace.stack());
     });
 }
 
-/// Columns of the widest part.
-pub(super) fn width(columns: usize) -> usize {
-    columns.min(PART)
+/// Width of the largest chunk.
+pub(super) fn chunk_width(columns: usize) -> usize {
+    columns.min(CHUNK)
 }
 
-/// What a mutex guards, which only one task at a time asks for. What a panic left there is overwritten.
+/// Lock a mutex that is never contended. Poisoning is ignored, since the contents are overwritten before use.
 fn lock<V>(guarded: &Mutex<V>) -> MutexGuard<'_, V> {
     guarded.lock().unwrap_or_else(PoisonError::into_inner)
 }

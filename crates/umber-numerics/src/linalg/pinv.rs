@@ -1,4 +1,4 @@
-//! Pinv: the Moore-Penrose inverse, which every matrix has.
+//! Moore-Penrose pseudo-inverses.
 
 use faer::linalg::matmul::matmul;
 use faer::linalg::svd::ComputeSvdVectors;
@@ -12,8 +12,8 @@ use super::field::{Field, nan};
 use super::svd::Decomposer;
 use umber_kernels_base::{View, ViewMut};
 
-/// The pseudo-inverse of each matrix, for which singular values below `tolerance` times the greatest count as zero.
-/// Matrices with infinities or NaN have NaN everywhere.
+/// The pseudo-inverse of each matrix. Singular values below `tolerance` times the largest count as zero. Matrices with
+/// infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
@@ -33,7 +33,7 @@ fn pseudo_inverses<T: Field>(tolerance: f64, a: View, x: &ViewMut) -> Result<(),
     for_each_matrix(from.count(), work, scratch, |index, (svd, values)| {
         from.load(index, &mut svd.matrix);
         let done = svd.decompose();
-        if size > 0 && !svd.values[0].is_number() {
+        if size > 0 && !svd.values[0].is_finite_number() {
             values.fill(nan());
         } else if size > 0 {
             invert_values::<T>(svd, tolerance, columns);
@@ -51,7 +51,7 @@ fn pseudo_inverses<T: Field>(tolerance: f64, a: View, x: &ViewMut) -> Result<(),
     })
 }
 
-/// Divide the right singular vectors by their values, or replace them by zeros.
+/// Divide the right singular vectors by their singular values; those of negligible values become zero.
 pub(super) fn invert_values<T: Field>(svd: &mut Decomposer<T>, tolerance: f64, columns: usize) {
     let tolerance: T::Magnitude = num_traits::cast(tolerance).unwrap_or_else(Float::max_value);
     let threshold = svd.values[0].real_part() * tolerance;

@@ -4,12 +4,12 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, cost, filled, for_each_matrix};
-use super::field::{Field, are_numbers, nan, scale_to_unit};
+use super::field::{Field, all_finite, nan, scale_to_unit};
 use super::householder::Householder;
 use umber_kernels_base::{View, ViewMut};
 
-/// The factors of each matrix. `r` has as many rows as `q` columns: as few as the matrix has rows or columns, or as
-/// many as it has rows. The diagonal of `r` is real. Matrices with infinities or NaN have NaN everywhere.
+/// The factors of each matrix. The common size, columns of `q` and rows of `r`, is the smaller of the matrix's rows and
+/// columns, or the number of its rows. The diagonal of `r` is real. Matrices with infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
@@ -33,19 +33,19 @@ fn factor<T: Field>(a: View, q: &ViewMut, r: &ViewMut) -> Result<(), Failure> {
     for_each_matrix(from.count(), cost(rows, columns, size), scratch, |index, scratch| {
         let reflections = &mut scratch.reflections;
         from.load(index, &mut reflections.matrix);
-        if !are_numbers(&reflections.matrix) {
-            r_to.write(index, |part| part.fill(nan()));
-            q_to.write(index, |part| part.fill(nan()));
+        if !all_finite(&reflections.matrix) {
+            r_to.write(index, |out| out.fill(nan()));
+            q_to.write(index, |out| out.fill(nan()));
             return true;
         }
         let scale = scale_to_unit(&mut reflections.matrix);
-        reflections.find(|matrix| {
+        reflections.factor(|matrix| {
             from.load(index, matrix);
             scale_to_unit(matrix);
         });
-        scratch.find_phases();
-        r_to.write(index, |part| scratch.write_upper(part, columns, scale));
-        scratch.make_basis(width);
+        scratch.compute_phases();
+        r_to.write(index, |out| scratch.write_upper(out, columns, scale));
+        scratch.compute_basis(width);
         q_to.store(index, &scratch.basis, rows, width);
         true
     })
@@ -60,7 +60,7 @@ struct Scratch<T> {
 }
 
 impl<T: Field> Scratch<T> {
-    fn find_phases(&mut self) {
+    fn compute_phases(&mut self) {
         if T::IS_REAL {
             return;
         }
@@ -69,10 +69,11 @@ impl<T: Field> Scratch<T> {
             let element = self.reflections.matrix[i * rows + i];
             let size = element.magnitude();
             *phase = if size > num_traits::zero() {
-                // As LAPACK chooses signs: against that of the element that was there, which faer's last row keeps.
-                let is_kept = i + 1 == rows && T::of_real(element.real_part()) != element;
-                let is_negative = (element.real_part() < num_traits::zero()) != is_kept;
-                // Not divided by the element, whose square may vanish.
+                // LAPACK's sign convention: opposite to the sign of the original element. faer does not reflect the last row
+                // of a square matrix, so its element still has the original sign.
+                let is_unreflected = i + 1 == rows && T::of_real(element.real_part()) != element;
+                let is_negative = (element.real_part() < num_traits::zero()) != is_unreflected;
+                // Not divided by the element itself, whose square may underflow.
                 let phase = element.divided_by(size).conjugate();
                 if is_negative { -phase } else { phase }
             } else {
@@ -81,9 +82,9 @@ impl<T: Field> Scratch<T> {
         }
     }
 
-    fn write_upper(&self, part: &mut [T], columns: usize, scale: T::Magnitude) {
-        part.fill(T::zero());
-        for (i, row) in part.chunks_exact_mut(columns.max(1)).enumerate().take(self.phases.len()) {
+    fn write_upper(&self, out: &mut [T], columns: usize, scale: T::Magnitude) {
+        out.fill(T::zero());
+        for (i, row) in out.chunks_exact_mut(columns.max(1)).enumerate().take(self.phases.len()) {
             for (j, element) in row.iter_mut().enumerate().skip(i) {
                 *element = self.reflections.matrix[j * self.rows + i] * self.phases[i] * T::of_real(scale);
             }
@@ -93,7 +94,7 @@ impl<T: Field> Scratch<T> {
         }
     }
 
-    fn make_basis(&mut self, width: usize) {
+    fn compute_basis(&mut self, width: usize) {
         self.basis.fill(T::zero());
         for i in 0..width {
             self.basis[i * self.rows + i] = self.phases.get(i).map_or(T::one(), |phase| phase.conjugate());

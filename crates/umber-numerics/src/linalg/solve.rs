@@ -1,4 +1,4 @@
-//! Solve: systems of linear equations.
+//! Systems of linear equations.
 
 use faer::linalg::lu::partial_pivoting::solve::{solve_in_place, solve_in_place_scratch};
 use faer::linalg::triangular_solve::{
@@ -16,18 +16,18 @@ use super::field::Field;
 use super::lu::Factors;
 use umber_kernels_base::{View, ViewMut};
 
-/// What is known of the elements of a matrix.
+/// Which elements of a matrix are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Form {
-    /// Nothing.
+    /// All.
     General,
-    /// Those above the diagonal are zero, whatever they say.
+    /// Those on and below the diagonal; the others count as zero.
     Lower,
-    /// Those below the diagonal are zero, whatever they say.
+    /// Those on and above the diagonal; the others count as zero.
     Upper,
-    /// As [`Form::Lower`], with a diagonal of ones, whatever it says.
+    /// As [`Form::Lower`], with a diagonal of ones that is not read.
     UnitLower,
-    /// As [`Form::Upper`], with a diagonal of ones, whatever it says.
+    /// As [`Form::Upper`], with a diagonal of ones that is not read.
     UnitUpper,
 }
 
@@ -45,7 +45,7 @@ impl Form {
     }
 }
 
-/// The `x` with `a x = b` for square `a` of some form. Singular matrices have none.
+/// Solve `a x = b` for square `a` of a given form. Singular matrices have no solution.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
@@ -63,15 +63,15 @@ fn general<T: Field>(a: View, b: View, x: &ViewMut) -> Result<(), Failure> {
         let need = solve_in_place_scratch::<usize, T>(n, columns, Par::Seq);
         Ok((Factors::<T>::new(n, n)?, filled(T::zero(), n * columns)?, Workspace::new(need)?))
     };
-    let others = T::solve_batched(&Systems { left: from, right, solutions: to });
-    let count = others.as_ref().map_or(from.count(), Vec::len);
-    let index = |at: usize| others.as_ref().map_or(at, |others| others[at]);
+    let unsolved = T::solve_batched(&Systems { left: from, right, solutions: to });
+    let count = unsolved.as_ref().map_or(from.count(), Vec::len);
+    let index = |at: usize| unsolved.as_ref().map_or(at, |unsolved| unsolved[at]);
     let outcome =
         for_each_matrix(count, cost(n, n, n + columns), scratch, |at, (factors, values, workspace)| {
             let index = index(at);
             factors.factor_equilibrated(&from, index);
             right.load(index, values);
-            factors.equilibrium.solve_scaled(values, |values| {
+            factors.equilibration.solve_scaled(values, |values| {
                 let target = MatMut::from_column_major_slice_mut(values, n, columns);
                 let (matrix, order) = (factors.matrix(), factors.order());
                 solve_in_place(matrix, matrix, order, target, Par::Seq, workspace.stack());
@@ -101,15 +101,15 @@ fn triangular<T: Field>(form: Form, a: View, b: View, x: &ViewMut) -> Result<(),
         from.count(),
         cost(n, n, columns.max(1)),
         scratch,
-        |index, (matrix, values, equilibrium)| {
+        |index, (matrix, values, equilibration)| {
             from.load(index, matrix);
             right.load(index, values);
-            // Ones that are not stored cannot be multiplied.
+            // The unit diagonal is not stored, so the matrix cannot be scaled.
             if !is_unit {
                 clear_other_triangle(is_lower, matrix, n);
-                equilibrium.scale(matrix);
+                equilibration.scale(matrix);
             }
-            equilibrium.solve_scaled(values, |values| {
+            equilibration.solve_scaled(values, |values| {
                 let left = MatRef::from_column_major_slice(matrix, n, n);
                 let target = MatMut::from_column_major_slice_mut(values, n, columns);
                 match (is_unit, is_lower) {
@@ -125,9 +125,9 @@ fn triangular<T: Field>(form: Form, a: View, b: View, x: &ViewMut) -> Result<(),
     )
 }
 
-/// Let the triangle that does not count be zero.
-fn clear_other_triangle<T: Field>(is_lower: bool, columns_first: &mut [T], n: usize) {
-    for (j, column) in columns_first.chunks_exact_mut(n.max(1)).enumerate() {
+/// Set the unused triangle to zero.
+fn clear_other_triangle<T: Field>(is_lower: bool, column_major: &mut [T], n: usize) {
+    for (j, column) in column_major.chunks_exact_mut(n.max(1)).enumerate() {
         let other = if is_lower { &mut column[..j] } else { &mut column[j + 1..] };
         other.fill(T::zero());
     }

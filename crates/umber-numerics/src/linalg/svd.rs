@@ -1,4 +1,4 @@
-//! SVD: a matrix as `U diag(s) Vᴴ` with orthonormal columns in `U` and `V`.
+//! Singular value decomposition: a matrix as `U diag(s) Vᴴ` with orthonormal columns in `U` and `V`.
 
 use faer::diag::DiagMut;
 use faer::linalg::svd::{ComputeSvdVectors, svd as decompose, svd_scratch};
@@ -7,12 +7,12 @@ use umber_types::match_dtype;
 
 use super::Failure;
 use super::batch::{Matrices, Results, Workspace, cost, filled, for_each_matrix};
-use super::field::{Field, are_numbers, nan, scale_to_unit};
+use super::field::{Field, all_finite, nan, scale_to_unit};
 use super::householder::Householder;
 use umber_kernels_base::{View, ViewMut};
 
-/// The singular values of each matrix, greatest first, and `U` and `Vᴴ` where asked for: with as many vectors as there
-/// are singular values, or with all. Matrices with infinities or NaN have NaN everywhere.
+/// The singular values of each matrix in descending order, and optionally `U` and `Vᴴ`, either with as many vectors as there
+/// are singular values or with full bases. Matrices with infinities or NaN have NaN everywhere.
 ///
 /// # Panics
 /// If dtypes and shapes do not fit together.
@@ -29,12 +29,12 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<[&ViewMut; 2]>) -
         let widths = (u.shape()[u.shape().len() - 1], v.shape()[v.shape().len() - 2]);
         widths == (rows, columns)
     });
-    let wanted = match (vectors, all) {
+    let compute_vectors = match (vectors, all) {
         (None, _) => ComputeSvdVectors::No,
         (Some(_), true) => ComputeSvdVectors::Full,
         (Some(_), false) => ComputeSvdVectors::Thin,
     };
-    let scratch = || Decomposer::<T>::new(rows, columns, wanted);
+    let scratch = || Decomposer::<T>::new(rows, columns, compute_vectors);
     for_each_matrix(
         from.count(),
         cost(rows, columns, rows.min(columns)).saturating_mul(8),
@@ -42,16 +42,16 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<[&ViewMut; 2]>) -
         |index, svd| {
             from.load(index, &mut svd.matrix);
             let done = svd.decompose();
-            values.write(index, |part| {
-                for (value, found) in part.iter_mut().zip(&svd.values) {
-                    *value = found.real_part();
+            values.write(index, |out| {
+                for (value, singular_value) in out.iter_mut().zip(&svd.values) {
+                    *value = singular_value.real_part();
                 }
             });
             if let Some((u, v)) = to {
                 u.store(index, &svd.u, rows, svd.u_width);
-                // V column by column is its transpose row by row.
-                v.write(index, |part| {
-                    for (to, from) in part.iter_mut().zip(&svd.v) {
+                // The column-major `V` is the row-major transpose.
+                v.write(index, |out| {
+                    for (to, from) in out.iter_mut().zip(&svd.v) {
                         *to = from.conjugate();
                     }
                 });
@@ -61,57 +61,58 @@ fn factor<T: Field>(a: View, values: &ViewMut, vectors: Option<[&ViewMut; 2]>) -
     )
 }
 
-/// Room for the decomposition of one matrix.
+/// Scratch for the decomposition of one matrix.
 pub(super) struct Decomposer<T> {
     rows: usize,
     columns: usize,
     vectors: ComputeSvdVectors,
-    /// The matrix, column by column.
+    /// The matrix, column-major.
     pub(super) matrix: Vec<T>,
     /// Singular values.
     pub(super) values: Vec<T>,
-    /// Left singular vectors, if asked for.
+    /// Left singular vectors, if requested.
     pub(super) u: Vec<T>,
-    /// Right singular vectors, if asked for.
+    /// Right singular vectors, if requested.
     pub(super) v: Vec<T>,
     u_width: usize,
     v_width: usize,
-    /// For matrices that have many more rows than columns, or the other way round.
+    /// For matrices with many more rows than columns, or vice versa.
     qr_first: Option<QrFirst<T>>,
     workspace: Workspace,
 }
 
-/// A matrix that is made square before it is decomposed. faer would do so, too, but leaves out what little is left of columns.
+/// A QR decomposition that reduces the matrix to a square one first. faer would do the same, but drops small remainders of
+/// columns.
 struct QrFirst<T> {
     /// Of the matrix, or of its adjoint if that has more rows.
     reflections: Householder<T>,
-    /// What they leave: an upper triangular matrix.
+    /// The upper triangular factor.
     square: Vec<T>,
 }
 
 impl<T: Field> QrFirst<T> {
-    /// For matrices of a size, if they are worth it; with so many vectors along the longer side.
+    /// For matrices of a size, if it pays; the reflections are applied to at most `width` vectors.
     fn new(rows: usize, columns: usize, width: usize) -> Result<Option<QrFirst<T>>, Failure> {
-        let (short, qr_first) = (rows.min(columns), rows.max(columns));
-        // As faer has it.
-        if short == 0 || 6 * qr_first <= 11 * short {
+        let (short, long) = (rows.min(columns), rows.max(columns));
+        // faer's criterion.
+        if short == 0 || 6 * long <= 11 * short {
             return Ok(None);
         }
         let (reflections, square) =
-            (Householder::new(qr_first, short, width)?, filled(T::zero(), short * short)?);
+            (Householder::new(long, short, width)?, filled(T::zero(), short * short)?);
         Ok(Some(QrFirst { reflections, square }))
     }
 
-    /// Make a matrix square.
+    /// Reduce a matrix to a square one.
     fn reduce_to_square(&mut self, matrix: MatRef<'_, T>) {
-        let (qr_first, short) = (matrix.nrows().max(matrix.ncols()), matrix.nrows().min(matrix.ncols()));
+        let (long, short) = (matrix.nrows().max(matrix.ncols()), matrix.nrows().min(matrix.ncols()));
         let load = |to: &mut [T]| {
-            let mut to = MatMut::from_column_major_slice_mut(to, qr_first, short);
-            if matrix.nrows() == qr_first { to.copy_from(matrix) } else { to.copy_from(matrix.adjoint()) }
+            let mut to = MatMut::from_column_major_slice_mut(to, long, short);
+            if matrix.nrows() == long { to.copy_from(matrix) } else { to.copy_from(matrix.adjoint()) }
         };
         load(&mut self.reflections.matrix);
-        self.reflections.find(load);
-        let columns = self.square.chunks_exact_mut(short).zip(self.reflections.matrix.chunks_exact(qr_first));
+        self.reflections.factor(load);
+        let columns = self.square.chunks_exact_mut(short).zip(self.reflections.matrix.chunks_exact(long));
         for (j, (to, from)) in columns.enumerate() {
             to[..=j].copy_from_slice(&from[..=j]);
         }
@@ -144,16 +145,16 @@ impl<T: Field> Decomposer<T> {
         })
     }
 
-    /// Decompose the matrix; does it come to an end?
+    /// Decompose the matrix; returns whether the iteration converged.
     pub(super) fn decompose(&mut self) -> bool {
-        if !are_numbers(&self.matrix) {
-            for part in [&mut self.values, &mut self.u, &mut self.v] {
-                part.fill(nan());
+        if !all_finite(&self.matrix) {
+            for output in [&mut self.values, &mut self.u, &mut self.v] {
+                output.fill(nan());
             }
             return true;
         }
         let scale = T::of_real(scale_to_unit(&mut self.matrix));
-        // faer leaves parts of a whole basis alone, as if they were zero.
+        // faer assumes that parts of a full basis are already zero.
         self.u.fill(T::zero());
         self.v.fill(T::zero());
         let (rows, columns, size) = (self.rows, self.columns, self.values.len());

@@ -1,10 +1,11 @@
-//! Symmetric matrices made tridiagonal by reflections (Golub and Van Loan, Matrix Computations, 8.3.1), on all threads.
+//! Reduction of symmetric matrices to tridiagonal form by Householder reflections (Golub and Van Loan, Matrix Computations,
+//! 8.3.1), on all threads.
 //!
-//! A reflection reaches the rest of the matrix together with the product that the next one needs, so that a step goes once
-//! through the lower triangle, as faer's does on one thread. Squares along the diagonal, as wide as a vector, are kept whole:
-//! columns below them begin where vectors do.
+//! The update of the trailing matrix by one reflection is fused with the matrix-vector product for the next one, so that each
+//! step traverses the lower triangle once, as faer's single-threaded version does. Square blocks on the diagonal, as wide as
+//! a vector, are stored in full, so that the columns below them begin at vector boundaries.
 //!
-//! Invariant: a part of a step writes its own columns of the matrix and of the product, and sums of its own.
+//! Invariant: each chunk of a step writes its own columns of the matrix and of the product, and its own sums.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,39 +23,39 @@ use super::batch::{Workspace, filled};
 use super::field::{Field, nearest_power_of_two};
 use crate::vector::{Lane, Vector, WithSimd};
 
-/// As many lanes as a vector has at most.
+/// Maximum lanes of a vector.
 const LANES: usize = 16;
-/// Columns that are changed together, so that what they share is read once for them.
+/// Columns updated together, which share loads.
 const COLUMNS_PER_STEP: usize = 4;
-/// Parts of a step at most; their sums are added up by one thread.
-const PARTS: usize = 8;
-/// Eigenvectors that a thread takes at a time.
+/// Maximum chunks of a step; their sums are added by one thread.
+const MAX_CHUNKS: usize = 8;
+/// Eigenvectors per task.
 pub(super) const COLUMNS: usize = 64;
-/// Columns of what is left from which on a step has as many parts, a hand-off costing less than what it saves.
+/// Minimum trailing columns for the maximum number of chunks, where synchronisation costs less than it saves.
 const LARGE: usize = 512;
-/// The same for half as many.
+/// The same for half as many chunks.
 const MEDIUM: usize = 256;
 
-/// A Hermitian matrix, and what becomes of it: `Q T Qᴴ` with a tridiagonal `T`.
+/// A Hermitian matrix, and its reduction `Q T Qᴴ` to a tridiagonal `T`.
 pub(super) struct Tridiagonal<T> {
     n: usize,
-    /// Elements from one column to the next.
+    /// Leading dimension: distance between columns.
     leading: usize,
-    /// Column by column; at first the lower triangle, then below that of `T` what reflections are made of.
+    /// Column-major; at first the lower triangle, afterwards the vectors of the reflections below the subdiagonal of `T`.
     matrix: AlignedVec<T>,
-    /// Reflections that are applied together.
+    /// Reflections per block.
     block: usize,
-    /// Their factors, a column a reflection.
+    /// The triangular factors of the blocks, with one column per reflection.
     factors: Vec<T>,
-    /// The diagonal of `T`, and what is below it.
+    /// The diagonal and the subdiagonal of `T`.
     pub(super) diagonal: Vec<T>,
-    pub(super) below: Vec<T>,
-    /// The last reflection and its product, the next one and its product, and sums of each part of a step.
+    pub(super) subdiagonal: Vec<T>,
+    /// The last reflection and its product, the next reflection and its product, and the sums of each chunk.
     rows: AlignedVec<T>,
 }
 
 impl<T: Field> Tridiagonal<T> {
-    /// Room for matrices of `n` rows, of which there is at least one.
+    /// Scratch for matrices of `n >= 1` rows.
     pub(super) fn new(n: usize) -> Result<Tridiagonal<T>, Failure> {
         let leading = n.next_multiple_of(LANES);
         let block = recommended_block_size::<T>(n, n);
@@ -65,21 +66,21 @@ impl<T: Field> Tridiagonal<T> {
             block,
             factors: filled(T::zero(), block * (n - 1))?,
             diagonal: filled(T::zero(), n)?,
-            below: filled(T::zero(), n)?,
-            rows: AlignedVec::new((4 + PARTS) * leading)?,
+            subdiagonal: filled(T::zero(), n)?,
+            rows: AlignedVec::new((4 + MAX_CHUNKS) * leading)?,
         })
     }
 
-    /// Reduce a matrix that is given column by column, of which the lower triangle is read; above it are zeros. If
-    /// `are_wanted`, reflections can be applied afterwards.
-    pub(super) fn reduce(&mut self, matrix: &[T], are_wanted: bool, workspace: &mut Workspace) {
+    /// Reduce a column-major matrix. The lower triangle is read, and the upper one must be zero. If `keep_reflections`, the
+    /// reflections can be applied afterwards.
+    pub(super) fn reduce(&mut self, matrix: &[T], keep_reflections: bool, workspace: &mut Workspace) {
         let (n, leading) = (self.n, self.leading);
         for (column, from) in self.matrix.elements().chunks_exact_mut(leading).zip(matrix.chunks_exact(n)) {
             column[..n].copy_from_slice(from);
         }
         if T::tridiagonalize(self) {
-            if are_wanted {
-                self.join_reflections();
+            if keep_reflections {
+                self.upgrade_factors();
             }
         } else {
             tridiag_in_place(
@@ -93,15 +94,15 @@ impl<T: Field> Tridiagonal<T> {
         let matrix = self.matrix.elements();
         for i in 0..n {
             self.diagonal[i] = matrix[i * leading + i];
-            self.below[i] = if i + 1 < n { matrix[i * leading + i + 1] } else { T::zero() };
+            self.subdiagonal[i] = if i + 1 < n { matrix[i * leading + i + 1] } else { T::zero() };
         }
     }
 
-    /// Bring the greatest element of `T` near one by a power of two, and answer that power: eigenvectors come from steps that
-    /// compare what they find with one. What would vanish if it were squared becomes zero: of a part of `T` that has nothing else
-    /// no step would come to an end, since its elements are divided by the greatest of them.
+    /// Scale `T` by a power of two so that its maximum element is close to one, and return that power, because the
+    /// eigenvector computation uses absolute thresholds. Elements whose square would underflow become zero: an unreduced
+    /// block with only such elements would never converge, since they are divided by their maximum.
     pub(super) fn normalise(&mut self) -> T::Magnitude {
-        let elements = || self.diagonal.iter().chain(&self.below).map(|x| x.magnitude());
+        let elements = || self.diagonal.iter().chain(&self.subdiagonal).map(|x| x.magnitude());
         let max = elements().fold(T::Magnitude::zero(), Float::max);
         if max.is_zero() {
             return T::Magnitude::one();
@@ -109,7 +110,7 @@ impl<T: Field> Tridiagonal<T> {
         let power = nearest_power_of_two(max);
         let inverse = T::of_real(Float::recip(power));
         let threshold = Float::sqrt(<T::Magnitude as Float>::min_positive_value());
-        for x in self.diagonal.iter_mut().chain(&mut self.below) {
+        for x in self.diagonal.iter_mut().chain(&mut self.subdiagonal) {
             *x *= inverse;
             if x.magnitude() < threshold {
                 *x = T::zero();
@@ -118,50 +119,51 @@ impl<T: Field> Tridiagonal<T> {
         power
     }
 
-    /// Are these the eigenvalues of `T` and, one after another, its eigenvectors?
+    /// Whether these are the eigenvalues of `T` and its eigenvectors, column by column.
     ///
-    /// Measured: elements of `T v - λ v` are up to a hundred rounding errors beside a greatest element near one, some thousand
-    /// where halves were joined badly.
+    /// The threshold is empirical: with a maximum element close to one, residuals `T v - λ v` are up to a hundred rounding
+    /// errors, but some thousand if divide and conquer failed.
     pub(super) fn is_solved_by(&self, values: &[T], vectors: &[T]) -> bool {
-        let (n, diagonal, below) = (self.n, &self.diagonal, &self.below);
+        let (n, diagonal, subdiagonal) = (self.n, &self.diagonal, &self.subdiagonal);
         let two = T::Magnitude::one() + T::Magnitude::one();
-        let most = <T::Magnitude as Float>::epsilon() * Float::powi(two, 8);
-        let is_far = AtomicBool::new(false);
-        parallel_for(n.div_ceil(COLUMNS), |part| {
-            let columns = part * COLUMNS..n.min((part + 1) * COLUMNS);
-            let are_near = columns.into_iter().all(|j| {
+        let max_residual = <T::Magnitude as Float>::epsilon() * Float::powi(two, 8);
+        let is_inaccurate = AtomicBool::new(false);
+        parallel_for(n.div_ceil(COLUMNS), |chunk| {
+            let columns = chunk * COLUMNS..n.min((chunk + 1) * COLUMNS);
+            let are_accurate = columns.into_iter().all(|j| {
                 let (value, vector) = (values[j], &vectors[j * n..(j + 1) * n]);
                 (0..n).all(|i| {
-                    let mut rest = (diagonal[i] - value) * vector[i];
+                    let mut residual = (diagonal[i] - value) * vector[i];
                     if i > 0 {
-                        rest += below[i - 1] * vector[i - 1];
+                        residual += subdiagonal[i - 1] * vector[i - 1];
                     }
                     if i + 1 < n {
-                        rest += below[i].conjugate() * vector[i + 1];
+                        residual += subdiagonal[i].conjugate() * vector[i + 1];
                     }
-                    rest.magnitude() <= most
+                    residual.magnitude() <= max_residual
                 })
             });
-            is_far.fetch_or(!are_near, Ordering::Relaxed);
+            is_inaccurate.fetch_or(!are_accurate, Ordering::Relaxed);
         });
-        !is_far.into_inner()
+        !is_inaccurate.into_inner()
     }
 
-    /// What `Q` is made of, as faer applies it: the reflections, and the factors of blocks of them.
+    /// The vectors of the reflections and the triangular factors of their blocks, as faer applies them.
     pub(super) fn reflections(&self) -> (MatRef<'_, T>, MatRef<'_, T>) {
         let factors = MatRef::from_column_major_slice(&self.factors, self.block, self.n - 1);
-        (householder_essentials(&self.matrix, self.n, self.leading), factors)
+        (householder_vectors(&self.matrix, self.n, self.leading), factors)
     }
 
-    /// How many reflections are applied together.
+    /// Number of reflections per block.
     pub(super) fn block(&self) -> usize {
         self.block
     }
 
-    /// Let the factors, the first of each column being that of a single reflection, be those of blocks.
-    fn join_reflections(&mut self) {
+    /// Compute the triangular factors of blocks from the scalars of the single reflections, which are in the first row of the
+    /// factors.
+    fn upgrade_factors(&mut self) {
         let (n, block) = (self.n, self.block);
-        let reflections = householder_essentials(&self.matrix, n, self.leading);
+        let reflections = householder_vectors(&self.matrix, n, self.leading);
         let mut factors = MatMut::from_column_major_slice_mut(&mut self.factors, block, n - 1);
         for first in (0..n - 1).step_by(block) {
             let width = block.min(n - 1 - first);
@@ -175,8 +177,8 @@ impl<T: Field> Tridiagonal<T> {
     }
 }
 
-/// What reflections are made of, below the diagonal.
-fn householder_essentials<T: Field>(matrix: &AlignedVec<T>, n: usize, leading: usize) -> MatRef<'_, T> {
+/// The vectors of the reflections, below the diagonal.
+fn householder_vectors<T: Field>(matrix: &AlignedVec<T>, n: usize, leading: usize) -> MatRef<'_, T> {
     MatRef::from_column_major_slice_with_stride(matrix.as_slice(), n, n, leading).submatrix(
         1,
         0,
@@ -185,7 +187,7 @@ fn householder_essentials<T: Field>(matrix: &AlignedVec<T>, n: usize, leading: u
     )
 }
 
-/// As [`Field::tridiagonalize`], for real numbers.
+/// As [`Field::tridiagonalize`], for real types.
 pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(scratch: &mut Tridiagonal<T>) -> bool {
     let lanes = T::lanes();
     if lanes == 1 {
@@ -204,7 +206,7 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(scratch: &mut Tridi
     let sums = Target::over(sums);
     let mut vectors = vectors.chunks_exact_mut(leading);
     let [mut last, mut last_product, mut next, mut product] =
-        std::array::from_fn(|_| vectors.next().expect("four of them"));
+        std::array::from_fn(|_| vectors.next().expect("four vectors"));
     for k in 0..n - 1 {
         let column = &mut matrix[k * leading..k * leading + n];
         let (head, tail) = column[k + 1..].split_first_mut().expect("not the last column");
@@ -215,14 +217,15 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(scratch: &mut Tridi
         next[k + 2..n].copy_from_slice(tail);
 
         let first = k + 1;
-        let parts = Parts::of(first / lanes * lanes, leading, lanes);
+        let chunks = Chunks::of(first / lanes * lanes, leading, lanes);
         let target = Target::over(matrix);
         let products = Target::over(product);
-        let groups = num_threads().min(parts.count);
+        let groups = num_threads().min(chunks.count);
         parallel_for(groups, |group| {
-            // The same parts fall to the same thread, in whose cache they are, if threads are as many as groups.
-            for part in parts.count * group / groups..parts.count * (group + 1) / groups {
-                let columns = parts.columns(part);
+            // Chunks are assigned to the same thread in each step if there are as many threads as groups, and stay in its
+            // cache.
+            for chunk in chunks.count * group / groups..chunks.count * (group + 1) / groups {
+                let columns = chunks.columns(chunk);
                 T::dispatch(Pass {
                     matrix: target,
                     leading,
@@ -230,14 +233,14 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(scratch: &mut Tridi
                     last: [last, last_product],
                     next,
                     product: products,
-                    sums: sums.shifted((part * leading) as isize),
+                    sums: sums.shifted((chunk * leading) as isize),
                 });
             }
         });
-        // The column that is reflected next.
+        // The column of the next reflection.
         let (column, after) = (first * leading, (first + 1) * leading);
         T::dispatch(StepEnd {
-            parts,
+            chunks,
             next,
             product,
             sums,
@@ -248,54 +251,55 @@ pub(super) fn tridiagonalize<T: Field<Magnitude = T> + Lane>(scratch: &mut Tridi
         });
         std::mem::swap(&mut last, &mut next);
         std::mem::swap(&mut last_product, &mut product);
-        // Rows that are done are not touched any more.
+        // Finished rows no longer take part.
         last[k] = T::zero();
         last_product[k] = T::zero();
     }
     true
 }
 
-/// How the columns of what is left are parted, so that parts are about as large: their size alone decides.
+/// The split of the trailing columns into chunks of about equal area. It depends on their number only.
 #[derive(Clone, Copy)]
-struct Parts {
+struct Chunks {
     count: usize,
     first: usize,
     end: usize,
     lanes: usize,
 }
 
-impl Parts {
-    fn of(first: usize, end: usize, lanes: usize) -> Parts {
+impl Chunks {
+    fn of(first: usize, end: usize, lanes: usize) -> Chunks {
         let count = match end - first {
-            LARGE.. => PARTS,
-            MEDIUM.. => PARTS / 2,
+            LARGE.. => MAX_CHUNKS,
+            MEDIUM.. => MAX_CHUNKS / 2,
             _ => 1,
         };
-        Parts { count, first, end, lanes }
+        Chunks { count, first, end, lanes }
     }
 
-    /// From the first column that is a multiple of lanes.
-    fn columns(&self, part: usize) -> Range<usize> {
-        self.start(part)..self.start(part + 1)
+    /// Column range of a chunk; it begins at a multiple of the lanes.
+    fn columns(&self, chunk: usize) -> Range<usize> {
+        self.start(chunk)..self.start(chunk + 1)
     }
 
-    fn start(&self, part: usize) -> usize {
-        let before = 1.0 - (1.0 - part as f64 / self.count as f64).sqrt();
+    fn start(&self, chunk: usize) -> usize {
+        let fraction = 1.0 - (1.0 - chunk as f64 / self.count as f64).sqrt();
         let vectors = (self.end - self.first) / self.lanes;
-        self.first + (before * vectors as f64).round() as usize * self.lanes
+        self.first + (fraction * vectors as f64).round() as usize * self.lanes
     }
 }
 
-/// A part of a step: `A -= l pᵀ + p lᵀ` with the last reflection and its product, and for the next one `A v`.
+/// One chunk of a step: `A -= l pᵀ + p lᵀ` with the last reflection `l` and its product `p`, and `A v` for the next
+/// reflection `v`.
 struct Pass<'a, T> {
     matrix: Target<T>,
     leading: usize,
     columns: Range<usize>,
     last: [&'a [T]; 2],
     next: &'a [T],
-    /// What comes of elements on and below the diagonal, for their columns.
+    /// Contributions of elements on and below the diagonal to the product, by column.
     product: Target<T>,
-    /// What comes of those below, for their rows.
+    /// Contributions of elements below the diagonal, by row.
     sums: Target<T>,
 }
 
@@ -308,7 +312,8 @@ impl<T: Lane> WithSimd<T> for Pass<'_, T> {
         let start = self.columns.start / V::LANES * V::LANES;
         assert!(self.last.iter().all(|row| row.len() == leading) && self.next.len() == leading);
         assert!(self.columns.end <= leading && leading.is_multiple_of(V::LANES));
-        // SAFETY: the vectors are the caller's; columns, product and sums have `leading` elements, and this part's are its own.
+        // SAFETY: guaranteed by the caller of this function; columns, product and sums have `leading` elements, and only this
+        // chunk writes its own.
         unsafe {
             for row in (start..leading).step_by(V::LANES) {
                 V::splat(T::zero()).store(self.sums.at(row as isize));
@@ -321,7 +326,7 @@ impl<T: Lane> WithSimd<T> for Pass<'_, T> {
                 for column in first..block + V::LANES {
                     let scales = Scales::<V>::load(&self, column);
                     totals[column - block] =
-                        square.change(&scales, self.element(block, column)).mul(square.next);
+                        square.update(&scales, self.element(block, column)).mul(square.next);
                 }
                 let mut column = first;
                 while column < block + V::LANES {
@@ -350,10 +355,12 @@ impl<T: Lane> Pass<'_, T> {
     }
 }
 
-/// Neighbouring columns, from a row on; answers how many.
+/// Update `N` neighbouring columns, beginning with row `from`; returns `N`.
 ///
 /// # Safety
-/// The vectors are there, the columns and rows of the matrix, and as many totals.
+///
+/// The processor has the instruction set of `V`, the columns and rows are inside the matrix, and there are at least `N`
+/// totals.
 #[inline(always)]
 unsafe fn update_columns<V: Vector, const N: usize>(
     pass: &Pass<'_, V::Lane>,
@@ -364,7 +371,7 @@ unsafe fn update_columns<V: Vector, const N: usize>(
 where
     V::Lane: Lane,
 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let scales: [Scales<V>; N] = std::array::from_fn(|i| Scales::load(pass, column + i));
         let mut dots = [V::splat(num_traits::zero()); N];
@@ -373,9 +380,9 @@ where
             let sums = pass.sums.at(row as isize);
             let mut sum = V::load(sums);
             for i in 0..N {
-                let changed = rows.change(&scales[i], pass.element(row, column + i));
-                dots[i] = changed.mul_add(rows.next, dots[i]);
-                sum = changed.mul_add(scales[i].next, sum);
+                let updated = rows.update(&scales[i], pass.element(row, column + i));
+                dots[i] = updated.mul_add(rows.next, dots[i]);
+                sum = updated.mul_add(scales[i].next, sum);
             }
             sum.store(sums);
         }
@@ -386,7 +393,7 @@ where
     N
 }
 
-/// Elements of the reflections and of the product that are those of some rows.
+/// A vector of rows of the reflections and of the product.
 struct Rows<V> {
     last: V,
     product: V,
@@ -399,7 +406,7 @@ where
 {
     #[inline(always)]
     unsafe fn load(pass: &Pass<'_, V::Lane>, row: usize) -> Rows<V> {
-        // SAFETY: the caller's, who has the vectors, and as many elements.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             Rows {
                 last: V::load(pass.last[0].as_ptr().add(row)),
@@ -409,20 +416,20 @@ where
         }
     }
 
-    /// Take the last reflection's part from some elements of a column.
+    /// Apply the last reflection to a vector of elements of a column.
     #[inline(always)]
-    unsafe fn change(&self, scales: &Scales<V>, elements: *mut V::Lane) -> V {
-        // SAFETY: the caller's.
+    unsafe fn update(&self, scales: &Scales<V>, elements: *mut V::Lane) -> V {
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
-            let changed = self.last.neg_mul_add(scales.product, V::load(elements));
-            let changed = self.product.neg_mul_add(scales.last, changed);
-            changed.store(elements);
-            changed
+            let updated = self.last.neg_mul_add(scales.product, V::load(elements));
+            let updated = self.product.neg_mul_add(scales.last, updated);
+            updated.store(elements);
+            updated
         }
     }
 }
 
-/// The elements of a column, in every lane.
+/// The elements of the reflections and of the product in a column's row, broadcast to all lanes.
 struct Scales<V> {
     last: V,
     product: V,
@@ -435,7 +442,7 @@ where
 {
     #[inline(always)]
     unsafe fn load(pass: &Pass<'_, V::Lane>, column: usize) -> Scales<V> {
-        // SAFETY: the caller's, who has the vectors.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
             Scales {
                 last: V::splat(pass.last[0][column]),
@@ -446,16 +453,16 @@ where
     }
 }
 
-/// The end of a step: what the parts found is one product `y = A v / τ - v (vᵀ A v) / 2τ²`, and the column after the reflected
-/// one loses its part of the reflection.
+/// The end of a step: add the sums of the chunks to the product, complete it to `y = A v / τ - v (vᵀ A v) / 2τ²`, and apply
+/// the reflection to the next column.
 struct StepEnd<'a, T> {
-    parts: Parts,
+    chunks: Chunks,
     next: &'a [T],
     product: &'a mut [T],
     sums: Target<T>,
-    /// Of `τ`.
+    /// `1 / τ`.
     inverse: T,
-    /// The column.
+    /// Index of the column.
     first: usize,
     column: &'a mut [T],
     leading: usize,
@@ -466,18 +473,19 @@ impl<T: Lane> WithSimd<T> for StepEnd<'_, T> {
 
     #[inline(always)]
     unsafe fn run<V: Vector<Lane = T>>(self) {
-        let StepEnd { parts, next, product, sums, inverse, first, column, leading } = self;
+        let StepEnd { chunks, next, product, sums, inverse, first, column, leading } = self;
         assert!(
             [next.len(), product.len(), column.len()] == [leading; 3] && leading.is_multiple_of(V::LANES)
         );
         let start = first / V::LANES * V::LANES;
         let rows = || (start..leading).step_by(V::LANES);
         let (next_at, product_at, column_at) = (next.as_ptr(), product.as_mut_ptr(), column.as_mut_ptr());
-        // SAFETY: the vectors are the caller's; all rows have `leading` elements, and sums of a part those from its first column on.
+        // SAFETY: guaranteed by the caller of this function; all rows have `leading` elements, and the sums of a chunk are
+        // valid from its first column on.
         unsafe {
-            for part in 0..parts.count {
-                let sums = sums.shifted((part * leading) as isize);
-                for row in (parts.start(part)..leading).step_by(V::LANES) {
+            for chunk in 0..chunks.count {
+                let sums = sums.shifted((chunk * leading) as isize);
+                for row in (chunks.start(chunk)..leading).step_by(V::LANES) {
                     let sum = V::load(sums.at(row as isize));
                     V::load(product_at.add(row)).add(sum).store(product_at.add(row));
                 }
@@ -493,44 +501,44 @@ impl<T: Lane> WithSimd<T> for StepEnd<'_, T> {
             let dot = lanes.iter().fold(T::zero(), |sum, &lane| sum + lane);
             let half = V::splat(dot * inverse / (T::one() + T::one()));
             for row in rows() {
-                let changed = V::load(next_at.add(row)).neg_mul_add(half, V::load(product_at.add(row)));
-                changed.store(product_at.add(row));
+                let updated = V::load(next_at.add(row)).neg_mul_add(half, V::load(product_at.add(row)));
+                updated.store(product_at.add(row));
             }
             let scale = V::splat(*product_at.add(first));
             for row in rows() {
-                let changed = V::load(next_at.add(row)).neg_mul_add(scale, V::load(column_at.add(row)));
-                // The reflection has a one in this row.
-                changed.sub(V::load(product_at.add(row))).store(column_at.add(row));
+                let updated = V::load(next_at.add(row)).neg_mul_add(scale, V::load(column_at.add(row)));
+                // The reflection is one in this row.
+                updated.sub(V::load(product_at.add(row))).store(column_at.add(row));
             }
         }
     }
 }
 
-/// Elements that begin at a cache line.
+/// A vector whose elements start at a cache line.
 struct AlignedVec<T> {
     elements: Vec<T>,
     start: usize,
 }
 
 impl<T: Field> AlignedVec<T> {
-    /// Zeros.
+    /// Allocate zeros.
     fn new(count: usize) -> Result<AlignedVec<T>, Failure> {
         let elements = filled(T::zero(), count.saturating_add(LANES))?;
-        // The types have sixteen elements a line or fewer.
+        // The element types have at most sixteen elements per cache line.
         let start = elements.as_ptr().align_offset(64).min(LANES);
         Ok(AlignedVec { elements, start })
     }
 
     fn elements(&mut self) -> &mut [T] {
-        let places = self.places();
-        &mut self.elements[places]
+        let range = self.range();
+        &mut self.elements[range]
     }
 
     fn as_slice(&self) -> &[T] {
-        &self.elements[self.places()]
+        &self.elements[self.range()]
     }
 
-    fn places(&self) -> Range<usize> {
+    fn range(&self) -> Range<usize> {
         self.start..self.elements.len() - LANES + self.start
     }
 }

@@ -1,4 +1,7 @@
-//! Vectors of x86-64.
+//! Vectors of x86-64: AVX-512 and AVX2.
+//!
+//! All functions are unsafe because they need the instruction set of their vector type, and pointers must be valid for all
+//! lanes.
 
 use std::arch::x86_64::*;
 
@@ -7,7 +10,7 @@ use super::{Vector, WithSimd};
 macro_rules! vector {
     ($v:ident, $t:ident, $n:literal, [$splat:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident,
      $mul_add:ident, $mul_sub:ident, $neg_mul_add:ident, $div:ident], [$abs:ident, $bits:ident, $choose:ident], $deinterleave:ident, $interleave:ident, $reversed:ident, $transpose:ident) => {
-        // Everywhere the processor has the instructions, which is the caller's to know (see the trait).
+        // Only used where the processor has the instructions, as the trait requires.
         impl Vector for $v {
             type Lane = $t;
             type Square = [$v; $n];
@@ -15,77 +18,77 @@ macro_rules! vector {
 
             #[inline(always)]
             unsafe fn splat(x: $t) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $splat(x) }
             }
             #[inline(always)]
             unsafe fn load(from: *const $t) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $load(from) }
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut $t) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $store(to, self) }
             }
             #[inline(always)]
             unsafe fn add(self, other: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $add(self, other) }
             }
             #[inline(always)]
             unsafe fn sub(self, other: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $sub(self, other) }
             }
             #[inline(always)]
             unsafe fn mul(self, other: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $mul(self, other) }
             }
             #[inline(always)]
             unsafe fn mul_add(self, a: $v, b: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $mul_add(self, a, b) }
             }
             #[inline(always)]
             unsafe fn mul_sub(self, a: $v, b: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $mul_sub(self, a, b) }
             }
             #[inline(always)]
             unsafe fn neg_mul_add(self, a: $v, b: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $neg_mul_add(self, a, b) }
             }
             #[inline(always)]
             unsafe fn div(self, other: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $div(self, other) }
             }
             #[inline(always)]
             unsafe fn abs(self) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $abs(self) }
             }
             #[inline(always)]
             unsafe fn gt_mask(self, other: $v) -> u32 {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $bits::<_CMP_GT_OQ>(self, other) }
             }
             #[inline(always)]
             unsafe fn eq_mask(self, other: $v) -> u32 {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $bits::<_CMP_EQ_OQ>(self, other) }
             }
             #[inline(always)]
             unsafe fn select_gt(self, other: $v, then: $v, otherwise: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $choose::<_CMP_GT_OQ>(self, other, then, otherwise) }
             }
             #[inline(always)]
             unsafe fn select_eq(self, other: $v, then: $v, otherwise: $v) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $choose::<_CMP_EQ_OQ>(self, other, then, otherwise) }
             }
             #[inline(always)]
@@ -95,17 +98,17 @@ macro_rules! vector {
             }
             #[inline(always)]
             unsafe fn deinterleave(a: $v, b: $v) -> [$v; 2] {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $deinterleave(a, b) }
             }
             #[inline(always)]
             unsafe fn interleave(a: $v, b: $v) -> [$v; 2] {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $interleave(a, b) }
             }
             #[inline(always)]
             unsafe fn reversed(self) -> $v {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $reversed(self) }
             }
             #[inline(always)]
@@ -114,7 +117,7 @@ macro_rules! vector {
             }
             #[inline(always)]
             unsafe fn transpose(x: &mut [$v; $n]) {
-                // SAFETY: the caller's.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { $transpose(x) }
             }
         }
@@ -212,61 +215,61 @@ vector!(
 
 #[inline(always)]
 unsafe fn bits16<const TEST: i32>(a: __m512, b: __m512) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     u32::from(unsafe { _mm512_cmp_ps_mask::<TEST>(a, b) })
 }
 #[inline(always)]
 unsafe fn select16<const TEST: i32>(a: __m512, b: __m512, then: __m512, otherwise: __m512) -> __m512 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm512_mask_blend_ps(_mm512_cmp_ps_mask::<TEST>(a, b), otherwise, then) }
 }
 
 #[inline(always)]
 unsafe fn bits8d<const TEST: i32>(a: __m512d, b: __m512d) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     u32::from(unsafe { _mm512_cmp_pd_mask::<TEST>(a, b) })
 }
 #[inline(always)]
 unsafe fn select8d<const TEST: i32>(a: __m512d, b: __m512d, then: __m512d, otherwise: __m512d) -> __m512d {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm512_mask_blend_pd(_mm512_cmp_pd_mask::<TEST>(a, b), otherwise, then) }
 }
 
 #[inline(always)]
 unsafe fn abs8(a: __m256) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_andnot_ps(_mm256_set1_ps(-0.0), a) }
 }
 #[inline(always)]
 unsafe fn bits8<const TEST: i32>(a: __m256, b: __m256) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_movemask_ps(_mm256_cmp_ps::<TEST>(a, b)) as u32 }
 }
 #[inline(always)]
 unsafe fn select8<const TEST: i32>(a: __m256, b: __m256, then: __m256, otherwise: __m256) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_blendv_ps(otherwise, then, _mm256_cmp_ps::<TEST>(a, b)) }
 }
 
 #[inline(always)]
 unsafe fn abs4d(a: __m256d) -> __m256d {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_andnot_pd(_mm256_set1_pd(-0.0), a) }
 }
 #[inline(always)]
 unsafe fn bits4d<const TEST: i32>(a: __m256d, b: __m256d) -> u32 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_movemask_pd(_mm256_cmp_pd::<TEST>(a, b)) as u32 }
 }
 #[inline(always)]
 unsafe fn select4d<const TEST: i32>(a: __m256d, b: __m256d, then: __m256d, otherwise: __m256d) -> __m256d {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_blendv_pd(otherwise, then, _mm256_cmp_pd::<TEST>(a, b)) }
 }
 
 #[inline(always)]
 unsafe fn deinterleave16(a: __m512, b: __m512) -> [__m512; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
         let odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
@@ -275,7 +278,7 @@ unsafe fn deinterleave16(a: __m512, b: __m512) -> [__m512; 2] {
 }
 #[inline(always)]
 unsafe fn interleave16(a: __m512, b: __m512) -> [__m512; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let low = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
         let high = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
@@ -284,15 +287,15 @@ unsafe fn interleave16(a: __m512, b: __m512) -> [__m512; 2] {
 }
 #[inline(always)]
 unsafe fn reversed16(a: __m512) -> __m512 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
-        let back = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
-        _mm512_permutexvar_ps(back, a)
+        let reversed_order = _mm512_setr_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0);
+        _mm512_permutexvar_ps(reversed_order, a)
     }
 }
 #[inline(always)]
 unsafe fn transpose16(x: &mut [__m512; 16]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut y = *x;
         for i in 0..8 {
@@ -324,7 +327,7 @@ unsafe fn transpose16(x: &mut [__m512; 16]) {
 
 #[inline(always)]
 unsafe fn deinterleave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let even = _mm512_setr_epi64(0, 2, 4, 6, 8, 10, 12, 14);
         let odd = _mm512_setr_epi64(1, 3, 5, 7, 9, 11, 13, 15);
@@ -333,7 +336,7 @@ unsafe fn deinterleave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
 }
 #[inline(always)]
 unsafe fn interleave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
         let high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
@@ -342,12 +345,12 @@ unsafe fn interleave8d(a: __m512d, b: __m512d) -> [__m512d; 2] {
 }
 #[inline(always)]
 unsafe fn reversed8d(a: __m512d) -> __m512d {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm512_permutexvar_pd(_mm512_setr_epi64(7, 6, 5, 4, 3, 2, 1, 0), a) }
 }
 #[inline(always)]
 unsafe fn transpose8d(x: &mut [__m512d; 8]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut y = *x;
         for i in 0..4 {
@@ -369,7 +372,7 @@ unsafe fn transpose8d(x: &mut [__m512d; 8]) {
 
 #[inline(always)]
 unsafe fn deinterleave8(a: __m256, b: __m256) -> [__m256; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let low = _mm256_permute2f128_ps::<0x20>(a, b);
         let high = _mm256_permute2f128_ps::<0x31>(a, b);
@@ -378,7 +381,7 @@ unsafe fn deinterleave8(a: __m256, b: __m256) -> [__m256; 2] {
 }
 #[inline(always)]
 unsafe fn interleave8(a: __m256, b: __m256) -> [__m256; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let low = _mm256_unpacklo_ps(a, b);
         let high = _mm256_unpackhi_ps(a, b);
@@ -387,12 +390,12 @@ unsafe fn interleave8(a: __m256, b: __m256) -> [__m256; 2] {
 }
 #[inline(always)]
 unsafe fn reversed8(a: __m256) -> __m256 {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_permutevar8x32_ps(a, _mm256_setr_epi32(7, 6, 5, 4, 3, 2, 1, 0)) }
 }
 #[inline(always)]
 unsafe fn transpose8(x: &mut [__m256; 8]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut y = *x;
         for i in 0..4 {
@@ -414,7 +417,7 @@ unsafe fn transpose8(x: &mut [__m256; 8]) {
 }
 #[inline(always)]
 unsafe fn deinterleave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let low = _mm256_permute2f128_pd::<0x20>(a, b);
         let high = _mm256_permute2f128_pd::<0x31>(a, b);
@@ -423,7 +426,7 @@ unsafe fn deinterleave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
 }
 #[inline(always)]
 unsafe fn interleave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let low = _mm256_unpacklo_pd(a, b);
         let high = _mm256_unpackhi_pd(a, b);
@@ -432,12 +435,12 @@ unsafe fn interleave4d(a: __m256d, b: __m256d) -> [__m256d; 2] {
 }
 #[inline(always)]
 unsafe fn reversed4d(a: __m256d) -> __m256d {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { _mm256_permute4x64_pd::<0x1b>(a) }
 }
 #[inline(always)]
 unsafe fn transpose4d(x: &mut [__m256d; 4]) {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let a = _mm256_unpacklo_pd(x[0], x[1]);
         let b = _mm256_unpackhi_pd(x[0], x[1]);
@@ -451,26 +454,36 @@ unsafe fn transpose4d(x: &mut [__m256d; 4]) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-/// Work with the widest vectors.
+/// Run with the widest vectors.
 ///
 /// # Safety
+///
 /// The processor has AVX-512 F, BW, DQ and VL.
 pub(super) unsafe fn wide32<W: WithSimd<f32>>(work: W) -> W::Output {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { work.run::<__m512>() }
 }
+/// # Safety
+///
+/// As for [`wide32`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
 pub(super) unsafe fn wide64<W: WithSimd<f64>>(work: W) -> W::Output {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { work.run::<__m512d>() }
 }
+/// # Safety
+///
+/// The processor has AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn half32<W: WithSimd<f32>>(work: W) -> W::Output {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { work.run::<__m256>() }
 }
+/// # Safety
+///
+/// As for [`half32`].
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn half64<W: WithSimd<f64>>(work: W) -> W::Output {
-    // SAFETY: the caller's.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { work.run::<__m256d>() }
 }

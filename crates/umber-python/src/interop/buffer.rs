@@ -16,8 +16,8 @@ use crate::array::PyArray;
 
 /// Raise BufferError for a request that the layout does not satisfy.
 fn check(flags: c_int, export: &Export) -> PyResult<()> {
-    let asks = |flag: c_int| flags & flag == flag;
-    if asks(ffi::PyBUF_WRITABLE) && !export.is_writable() {
+    let requests = |flag: c_int| flags & flag == flag;
+    if requests(ffi::PyBUF_WRITABLE) && !export.is_writable() {
         return Err(refuse(
             "[buffer] the memory is read-only, or visible elsewhere: got a request for a writable view, expected one \
              for reading"
@@ -26,12 +26,12 @@ fn check(flags: c_int, export: &Export) -> PyResult<()> {
     }
     let layout = &export.layout;
     let refused = if layout.is_contiguous() {
-        asks(ffi::PyBUF_F_CONTIGUOUS) && !is_column_major(layout)
+        requests(ffi::PyBUF_F_CONTIGUOUS) && !is_column_major(layout)
     } else {
-        asks(ffi::PyBUF_C_CONTIGUOUS)
-            || ((asks(ffi::PyBUF_F_CONTIGUOUS) || asks(ffi::PyBUF_ANY_CONTIGUOUS))
+        requests(ffi::PyBUF_C_CONTIGUOUS)
+            || ((requests(ffi::PyBUF_F_CONTIGUOUS) || requests(ffi::PyBUF_ANY_CONTIGUOUS))
                 && !is_column_major(layout))
-            || !asks(ffi::PyBUF_STRIDES)
+            || !requests(ffi::PyBUF_STRIDES)
     };
     if refused {
         return Err(refuse(format!(
@@ -47,7 +47,7 @@ fn check(flags: c_int, export: &Export) -> PyResult<()> {
 /// Fill a view of an export whose elements have the format `format`; `owner` is released with it.
 ///
 /// # Safety
-/// `view` is the caller's to fill, and `owner` releases it by [`release`].
+/// `view` is a `Py_buffer` that the consumer passed to be filled, and `owner` releases it with [`release`].
 #[inline]
 unsafe fn fill(
     view: *mut ffi::Py_buffer,
@@ -57,30 +57,30 @@ unsafe fn fill(
     owner: Bound<'_, PyAny>,
 ) -> PyResult<()> {
     check(flags, &export)?;
-    // What the view points into while it is out: strides are in bytes there.
+    // The view points into this box until it is released; its strides are in bytes.
     let mut export = Box::new(export);
     let itemsize = export.dtype.size() as isize;
     let (start, readonly, bytes) = (export.start(), !export.is_writable(), export.bytes());
     export.layout.strides.iter_mut().for_each(|stride| *stride *= itemsize);
     let layout = &export.layout;
-    let asks = |flag: c_int| flags & flag == flag;
-    let given = |asked: bool, values: *const isize| {
-        // Without axes there is nothing to point to.
-        if asked && !layout.strides.is_empty() { values.cast_mut() } else { std::ptr::null_mut() }
+    let requests = |flag: c_int| flags & flag == flag;
+    let pointer_if = |requested: bool, values: *const isize| {
+        // Without axes, the pointers are null.
+        if requested && !layout.strides.is_empty() { values.cast_mut() } else { std::ptr::null_mut() }
     };
-    // SAFETY: `view` is the caller's to fill. Shape and strides live in the box that `internal` owns until
-    // `release`; the memory is pinned by the lease in it.
+    // SAFETY: `view` may be written. Shape and strides live in the box that `internal` owns until `release`; the lease in the
+    // box pins the memory.
     unsafe {
         (*view).buf = start.cast();
         (*view).len = bytes as isize;
         (*view).itemsize = itemsize;
         (*view).readonly = c_int::from(readonly);
-        // Who does not ask for axes sees bytes in a row, and would refuse more than one.
-        (*view).ndim = if asks(ffi::PyBUF_ND) { layout.ndim() as c_int } else { 1 };
+        // A consumer that does not request axes gets one-dimensional bytes; some reject any other `ndim`.
+        (*view).ndim = if requests(ffi::PyBUF_ND) { layout.ndim() as c_int } else { 1 };
         (*view).format =
-            if asks(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
-        (*view).shape = given(asks(ffi::PyBUF_ND), layout.shape.as_ptr().cast());
-        (*view).strides = given(asks(ffi::PyBUF_STRIDES), layout.strides.as_ptr());
+            if requests(ffi::PyBUF_FORMAT) { format.as_ptr().cast_mut() } else { std::ptr::null_mut() };
+        (*view).shape = pointer_if(requests(ffi::PyBUF_ND), layout.shape.as_ptr().cast());
+        (*view).strides = pointer_if(requests(ffi::PyBUF_STRIDES), layout.strides.as_ptr());
         (*view).suboffsets = std::ptr::null_mut();
         (*view).internal = Box::into_raw(export).cast::<c_void>();
         (*view).obj = owner.into_ptr();
@@ -93,7 +93,7 @@ unsafe fn fill(
 /// # Safety
 /// Called once for each filled view.
 unsafe fn release(view: *mut ffi::Py_buffer) {
-    // SAFETY: `internal` is the box that `fill` made for this view.
+    // SAFETY: `internal` is the box that `fill` created for this view.
     unsafe { drop(Box::from_raw((*view).internal.cast::<Export>())) };
 }
 
@@ -102,7 +102,7 @@ fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
     if view.is_null() {
         return Err(PyBufferError::new_err("[buffer] missing view to fill"));
     }
-    // SAFETY: the caller gives a view to fill.
+    // SAFETY: the consumer passes a view that may be written.
     unsafe { (*view).obj = std::ptr::null_mut() };
     Ok(view)
 }
@@ -111,11 +111,11 @@ fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
 impl PyArray {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let view = to_fill(view)?;
-        // SAFETY: a look at a field.
+        // SAFETY: `Array::dtype` only reads a field.
         let dtype = unsafe { slf.get().with_ref(slf.py(), Array::dtype) };
         let format = match struct_format(dtype) {
             Some(format) => format,
-            // Without a format it would take the bits for integers; refused here, it asks for `__array__`.
+            // Without a format, NumPy would interpret the bits as integers; after this error it calls `__array__`.
             None if flags & ffi::PyBUF_FORMAT != 0 && is_numpy_converting() => {
                 return Err(refuse(format!(
                     "[buffer] the buffer protocol has no format for {dtype}; use DLPack, or np.asarray with \

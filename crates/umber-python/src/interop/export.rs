@@ -53,12 +53,12 @@ use crate::enter::{OrRaise, enter, evaluate, warn_if_traced};
 /// 'readonly'
 #[pyfunction]
 fn set_view_policy(policy: &str) -> PyResult<&'static str> {
-    let Some(wanted) = ViewPolicy::ALL.into_iter().find(|known| known.name() == policy) else {
+    let Some(requested) = ViewPolicy::ALL.into_iter().find(|known| known.name() == policy) else {
         return Err(PyValueError::new_err(format!(
             "[set_view_policy] got '{policy}', expected 'checked', 'writable' or 'readonly'"
         )));
     };
-    Ok(wanted.choose().name())
+    Ok(requested.choose().name())
 }
 
 /// Pinned memory of an exported array, and its layout. The array itself is not referenced, so that exported views do not
@@ -75,13 +75,13 @@ impl Export {
     /// Pin the memory of an evaluated array; `None` for a pending one.
     #[inline(always)]
     pub(super) fn evaluated_storage(py: Python<'_>, exported: &PyArray) -> Option<Result<Export>> {
-        let there = |array: &Array| {
-            let is_there = array.storage().is_some_and(|storage| storage.buffer().is_on_host());
-            let is_there = is_there && !array.is_traced();
-            is_there.then(|| Export::of(array, access(array, Handles::Objects)))
+        let export = |array: &Array| {
+            let is_evaluated = array.storage().is_some_and(|storage| storage.buffer().is_on_host());
+            let is_evaluated = is_evaluated && !array.is_traced();
+            is_evaluated.then(|| Export::of(array, access(array, Handles::Objects)))
         };
         // SAFETY: reads fields and takes a lease on the memory.
-        unsafe { exported.with_ref(py, there) }
+        unsafe { exported.with_ref(py, export) }
     }
 
     /// Evaluate the array with the interpreter lock released and pin its memory.
@@ -118,7 +118,7 @@ impl Export {
     fn of(array: &Array, access: Access) -> Result<Export> {
         let storage = array.storage().expect("evaluated by the caller");
         let lease = Lease::new(storage.buffer(), access)?;
-        let start = storage.buffer().host_start().expect("memory of the host");
+        let start = storage.buffer().host_start().expect("memory is on the host");
         Ok(Export { dtype: array.dtype(), layout: export_layout(storage.layout()), start, lease })
     }
 
@@ -134,7 +134,7 @@ impl Export {
 
     /// For a consumer without a notion of read-only or shared memory: grant exclusive write access. `None` if others may
     /// write, or if the memory is read-only.
-    pub(super) fn alone(self) -> PyResult<Option<Export>> {
+    pub(super) fn into_exclusive(self) -> PyResult<Option<Export>> {
         let buffer = self.lease.buffer();
         if !self.is_writable() || (buffer.writers() > 1 && ViewPolicy::current() != ViewPolicy::Writable) {
             return Ok(None);
@@ -197,12 +197,12 @@ fn access(array: &Array, handles: Handles) -> Access {
         ViewPolicy::Writable => Access::Writable,
         ViewPolicy::ReadOnly => Access::ReadOnly,
         ViewPolicy::Checked => {
-            // Of the buffer: the node's and the leases'.
-            let alone = Arc::strong_count(array.node()) <= handles as usize
+            // The node holds one reference to the buffer, and each lease one.
+            let is_exclusive = Arc::strong_count(array.node()) <= handles as usize
                 && Arc::strong_count(buffer) <= 1 + buffer.leases()
                 && !buffer.has_readers()
                 && !array.is_traced();
-            if alone { Access::Writable } else { Access::ReadOnly }
+            if is_exclusive { Access::Writable } else { Access::ReadOnly }
         }
     }
 }

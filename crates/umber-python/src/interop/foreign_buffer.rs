@@ -15,7 +15,7 @@ use umber_core::{Array, DType, Error, Layout, Shape};
 use super::formats::ByteOrder;
 use crate::enter::{OrRaise, enter, to_exception};
 
-/// The exception for memory that cannot be shared as asked, which is a `BufferError` and a `ValueError`.
+/// The exception for memory that cannot be shared as requested, which is both a `BufferError` and a `ValueError`.
 pub(super) fn refuse(text: String) -> PyErr {
     to_exception(Error::new(ErrorKind::Buffer, text))
 }
@@ -70,7 +70,7 @@ pub(super) struct ForeignBuffer {
 pub(super) enum Provenance {
     /// From the owner of the memory.
     Owner,
-    /// Must lie in a buffer whose owner described it.
+    /// Must lie within a buffer described by its owner.
     Within(Range<usize>),
     /// Untrusted: the operating system is asked whether the memory is mapped.
     Untrusted,
@@ -126,12 +126,12 @@ impl ForeignBuffer {
         }
         let (mut low, mut high) = (0isize, 0isize);
         for (&length, &stride) in self.shape.iter().zip(&self.strides) {
-            let reach =
+            let extent =
                 isize::try_from(length - 1).ok().and_then(|n| n.checked_mul(stride)).ok_or_else(too_large)?;
-            if reach < 0 {
-                low = low.checked_add(reach).ok_or_else(too_large)?;
+            if extent < 0 {
+                low = low.checked_add(extent).ok_or_else(too_large)?;
             } else {
-                high = high.checked_add(reach).ok_or_else(too_large)?;
+                high = high.checked_add(extent).ok_or_else(too_large)?;
             }
         }
         let span = high
@@ -169,7 +169,7 @@ impl ForeignBuffer {
     }
 
     fn action(&self, copying: Copying) -> PyResult<ImportAction> {
-        // Sizes are powers of two here and below: divisions take longer than all the rest of an import.
+        // Sizes are powers of two here and below, which avoids divisions: they would dominate the cost of an import.
         let is_multiple = |bytes: usize, unit: usize| bytes & (unit - 1) == 0;
         let mut axes = self.strides.iter().zip(self.shape.iter());
         let is_aligned = is_multiple(self.start as usize, self.dtype.alignment())
@@ -198,17 +198,17 @@ impl CheckedBuffer<'_> {
             }
             ImportAction::Shared => Ok(None),
             ImportAction::Copied if self.span <= SMALL && self.is_dense() => {
-                // SAFETY: dense memory starts where it is lowest; passed on from the caller.
+                // SAFETY: dense memory starts at its lowest address, and the caller guarantees that it is readable.
                 unsafe { Array::from_dense(self.start.as_ptr(), &self.from.shape, self.from.dtype) }
                     .or_raise()
                     .map(Some)
             }
             ImportAction::Copied => {
-                // SAFETY: passed on from the caller; the array lives no longer than the call.
+                // SAFETY: the caller guarantees that the memory is readable during the call, which the array does not outlive.
                 let array = unsafe { self.over(Box::new(())) }?;
                 enter(py, || array.copied()).map(Some)
             }
-            // SAFETY: passed on from the caller.
+            // SAFETY: the caller guarantees that every element is readable during the call.
             ImportAction::Gathered => unsafe { self.gather() }.map(Some),
         }
     }
@@ -218,7 +218,7 @@ impl CheckedBuffer<'_> {
     /// # Safety
     /// Every element that shape and strides reach is readable while `keep` lives.
     pub(super) unsafe fn share(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller guarantees that every element is readable while `keep` lives.
         unsafe { self.over(keep) }
     }
 
@@ -227,16 +227,18 @@ impl CheckedBuffer<'_> {
     /// # Safety
     /// As for [`CheckedBuffer::share`].
     pub(super) unsafe fn take(&self, py: Python<'_>, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
-        // SAFETY: passed on from the caller.
+        // SAFETY: the caller guarantees that every element is readable while `keep` lives.
         match unsafe { self.copy_if_needed(py) }? {
             Some(copy) => Ok(copy),
-            // SAFETY: as above.
+            // SAFETY: the caller guarantees that every element is readable while `keep` lives.
             None => unsafe { self.share(keep) },
         }
     }
 
+    /// # Safety
+    /// As for [`CheckedBuffer::share`].
     unsafe fn over(&self, keep: Box<dyn Any + Send + Sync>) -> PyResult<Array> {
-        // SAFETY: the caller's promise, for the span that shape and strides reach.
+        // SAFETY: the caller guarantees that the span covered by shape and strides is readable while `keep` lives.
         let buffer =
             unsafe { Buffer::foreign(self.start, self.span, self.from.access, self.from.stability, keep) };
         let shape = self.from.shape.clone();
@@ -260,6 +262,9 @@ impl CheckedBuffer<'_> {
     }
 
     /// Copy element by element, for memory that kernels cannot read.
+    ///
+    /// # Safety
+    /// As for [`CheckedBuffer::copy_if_needed`].
     unsafe fn gather(&self) -> PyResult<Array> {
         let itemsize = self.from.dtype.size();
         let unit = self.from.dtype.alignment();
@@ -268,13 +273,13 @@ impl CheckedBuffer<'_> {
         let mut view = storage.view_mut(DType::UInt8).expect("fresh storage is unique");
         let bytes: &mut [u8] = view.as_mut_slice().expect("fresh storage is dense");
         for (i, element) in bytes.chunks_exact_mut(itemsize).enumerate() {
-            let (mut rest, mut at) = (i, 0isize);
+            let (mut remaining, mut offset) = (i, 0isize);
             for (&length, &stride) in self.from.shape.iter().zip(&self.from.strides).rev() {
-                at += (rest % length) as isize * stride;
-                rest /= length;
+                offset += (remaining % length) as isize * stride;
+                remaining /= length;
             }
-            let source = self.from.start.wrapping_offset(at);
-            // SAFETY: `source` is where an element is, by the caller's promise.
+            let source = self.from.start.wrapping_offset(offset);
+            // SAFETY: `source` is the address of an element, which the caller guarantees to be readable.
             unsafe { std::ptr::copy_nonoverlapping(source, element.as_mut_ptr(), itemsize) };
             if self.from.order == ByteOrder::Swapped {
                 element.chunks_exact_mut(unit).for_each(<[u8]>::reverse);

@@ -109,7 +109,7 @@ pub(super) fn dlpack_code(dtype: DType) -> (u8, u8) {
         DType::BFloat16 => 4,
         DType::Complex64 | DType::Complex128 => 5,
         DType::Bool => 6,
-        // In the order of their codes.
+        // `DType::FLOAT8` is in the order of DLPack's codes.
         _ => FIRST_FLOAT8 + (dtype as u8 - DType::FLOAT8[0] as u8),
     };
     (code, bits)

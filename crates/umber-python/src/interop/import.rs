@@ -15,25 +15,25 @@ use umber_core::{Array, DType, Shape, ops};
 use super::foreign_buffer::{Copying, ForeignBuffer, Provenance, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};
 use super::ndarray;
-use crate::args::{DeviceArg, StreamArg, placed, record_on};
+use crate::args::{DeviceArg, StreamArg, record_on, resolve_stream};
 use crate::array::PyArray;
-use crate::dtype::{DtypeArg, beside, is_of_ml_dtypes};
+use crate::dtype::{DtypeArg, dtype_for, is_of_ml_dtypes};
 use crate::enter::{OrRaise, enter};
 use crate::new_array::NewArray;
 
 /// An owned `Py_buffer`, released on drop.
 struct PyBufferGuard(Box<ffi::Py_buffer>);
 
-// SAFETY: the buffer is released under the interpreter lock; its memory may be read from any thread.
+// SAFETY: the buffer is released under the GIL; its memory may be read from any thread.
 unsafe impl Send for PyBufferGuard {}
-// SAFETY: as above.
+// SAFETY: shared references only read the view.
 unsafe impl Sync for PyBufferGuard {}
 
 impl PyBufferGuard {
     /// Request the memory of an object with the buffer protocol.
     fn new(object: &Bound<'_, PyAny>, flags: c_int) -> PyResult<PyBufferGuard> {
         let mut view = Box::new(ffi::Py_buffer::new());
-        // SAFETY: fills the boxed view, which stays where it is until released.
+        // SAFETY: fills the boxed view, whose address does not change until it is released.
         if unsafe { ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, flags) } != 0 {
             return Err(PyErr::fetch(object.py()));
         }
@@ -50,7 +50,7 @@ impl Drop for PyBufferGuard {
         // After the interpreter has shut down there is nothing to release.
         let view: *mut ffi::Py_buffer = &raw mut *self.0;
         Python::try_attach(|_| {
-            // SAFETY: filled by PyObject_GetBuffer, released once, under the lock.
+            // SAFETY: the view was filled by PyObject_GetBuffer and is released once, under the GIL.
             unsafe { ffi::PyBuffer_Release(view) };
         });
     }
@@ -67,18 +67,18 @@ impl PyOwner {
 
 impl Drop for PyOwner {
     fn drop(&mut self) {
-        // At once, not when some thread next takes the lock.
+        // Drop immediately; without `attach`, PyO3 would defer it until a thread next acquires the GIL.
         let object = self.0.take();
         Python::try_attach(|_| drop(object));
     }
 }
 
-fn speaks_buffer(object: &Bound<'_, PyAny>) -> bool {
-    // SAFETY: asks about a live object.
+fn supports_buffer(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object is live.
     unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
 }
 
-/// Whether read-only memory is immutable: nobody else can write it either.
+/// Whether read-only memory is immutable, so that no other owner can write it either.
 pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
     if object.is_instance_of::<PyBytes>() {
         return true;
@@ -88,7 +88,7 @@ pub(super) fn is_fixed(object: &Bound<'_, PyAny>) -> bool {
         class.name().is_ok_and(|own| own == name) && class.module().is_ok_and(|own| own == module)
     };
     if named("mmap", "mmap") {
-        // Another process may still write to the file; no reader can prevent that.
+        // Another process may still write to the file, which no reader can detect.
         return PyBufferGuard::new(object, ffi::PyBUF_SIMPLE).is_ok_and(|view| view.is_read_only());
     }
     if let Ok(view) = object.cast::<PyMemoryView>() {
@@ -132,7 +132,7 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     let ndim = usize::try_from(view.ndim).unwrap_or(0);
     let is_of_ctypes = is_of_ctypes(object);
     if ndim > 0 && (view.shape.is_null() || (view.strides.is_null() && !is_of_ctypes)) {
-        // An exporter that does not do what was asked for (NumPy's datetime scalars): see what else it speaks.
+        // An exporter that ignores the requested flags (NumPy's datetime scalars): try other protocols.
         return Ok(None);
     }
     let Some((dtype, order)) = from_struct_format(&format, view.itemsize as usize) else {
@@ -144,25 +144,25 @@ fn from_buffer(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     let shape: Shape = if ndim == 0 {
         Shape::scalar()
     } else {
-        // SAFETY: PyBUF_FULL_RO asks for it, and it was found to be there: `ndim` entries.
+        // SAFETY: PyBUF_FULL_RO requests the shape, which is not null and has `ndim` entries.
         unsafe { std::slice::from_raw_parts(view.shape, ndim) }.iter().map(|&n| n as usize).collect()
     };
     let strides = if ndim == 0 || view.strides.is_null() {
         dense_strides(&shape, view.itemsize)
     } else {
-        // SAFETY: as above.
+        // SAFETY: PyBUF_FULL_RO requests the strides, which are not null and have `ndim` entries.
         Strides::from_slice(unsafe { std::slice::from_raw_parts(view.strides, ndim) })
     };
     if !view.suboffsets.is_null() {
         return Err(PyTypeError::new_err("[asarray] indirect buffers (suboffsets) are not supported"));
     }
     let (access, stability) = rights(object, buffer_guard.is_read_only());
-    // An object of ctypes is made of any address; others own what they export.
+    // A ctypes object may be created from any address; other exporters own their memory.
     let provenance = if is_of_ctypes { Provenance::Untrusted } else { Provenance::Owner };
-    let described =
+    let foreign =
         ForeignBuffer { start: view.buf.cast(), dtype, order, shape, strides, access, stability, provenance };
-    // SAFETY: the exporter promises the memory until the view is released, which `buffer_guard` does last.
-    unsafe { described.check(copying)?.take(object.py(), Box::new(buffer_guard)) }.map(Some)
+    // SAFETY: the exporter keeps the memory valid until the view is released, which dropping `buffer_guard` does.
+    unsafe { foreign.check(copying)?.take(object.py(), Box::new(buffer_guard)) }.map(Some)
 }
 
 /// Strides in bytes of dense memory.
@@ -175,7 +175,7 @@ fn dense_strides(shape: &[usize], itemsize: isize) -> Strides {
 fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
     let viewed = object.cast::<PyMemoryView>().ok().and_then(|view| view.getattr("obj").ok());
     let owner = viewed.as_ref().unwrap_or(object);
-    // Its array types are made for their lengths, so that the metaclass tells, if it is not the usual one.
+    // ctypes creates an array type for each length, so the metaclass identifies them, unless it is `type`.
     let metaclass = owner.get_type().get_type();
     !metaclass.is(object.py().get_type::<PyType>())
         && metaclass.module().is_ok_and(|module| module == "_ctypes")
@@ -185,14 +185,14 @@ fn is_of_ctypes(object: &Bound<'_, PyAny>) -> bool {
 fn dtype_of_interface(object: &Bound<'_, PyAny>, typestr: &Bound<'_, PyAny>) -> PyResult<(DType, ByteOrder)> {
     let dtype = object.getattr("dtype");
     let name = dtype.as_ref().ok().and_then(|dtype| dtype.getattr("name").ok()?.extract::<String>().ok());
-    let words: String = typestr.extract().map_err(|_| malformed("typestr", typestr, "a string"))?;
+    let typestr_text: String = typestr.extract().map_err(|_| malformed("typestr", typestr, "a string"))?;
     let known = match name.as_deref() {
-        Some(name) => {
-            DType::from_name(name).filter(|&dtype| is_of_ml_dtypes(dtype)).or_else(|| from_typestr(&words))
-        }
-        None => from_typestr(&words),
+        Some(name) => DType::from_name(name)
+            .filter(|&dtype| is_of_ml_dtypes(dtype))
+            .or_else(|| from_typestr(&typestr_text)),
+        None => from_typestr(&typestr_text),
     };
-    known.map(|dtype| (dtype, order_of_typestr(&words))).ok_or_else(|| {
+    known.map(|dtype| (dtype, order_of_typestr(&typestr_text))).ok_or_else(|| {
         let elements = dtype.as_ref().unwrap_or(typestr);
         PyTypeError::new_err(format!("[asarray] elements of type {elements} are not supported"))
     })
@@ -247,12 +247,12 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
         let (address, is_read_only) = address_of_interface(data)?;
         let (access, stability) = rights(object, is_read_only);
         let (start, provenance) = (address as *mut u8, Provenance::Untrusted);
-        let described = ForeignBuffer { start, dtype, order, shape, strides, access, stability, provenance };
+        let foreign = ForeignBuffer { start, dtype, order, shape, strides, access, stability, provenance };
         let keep = Box::new(PyOwner::new(object));
-        // SAFETY: the interface promises the memory while the object lives, which `PyOwner` ensures.
-        return unsafe { described.check(copying)?.take(py, keep) }.map(Some);
+        // SAFETY: the interface guarantees that the memory is valid while the object lives, which `PyOwner` ensures.
+        return unsafe { foreign.check(copying)?.take(py, keep) }.map(Some);
     }
-    if !speaks_buffer(&data) {
+    if !supports_buffer(&data) {
         return Err(malformed("data", &data, "a pair of an address and a bool, or an object with a buffer"));
     }
     // The memory belongs to another object, as for PIL images.
@@ -268,9 +268,9 @@ fn from_interface(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Optio
     let (access, stability) = rights(&data, buffer_guard.is_read_only());
     let start = buffer_guard.0.buf.cast::<u8>().wrapping_add(offset);
     let provenance = Provenance::Within(bounds);
-    let described = ForeignBuffer { start, dtype, order, shape, strides, access, stability, provenance };
+    let foreign = ForeignBuffer { start, dtype, order, shape, strides, access, stability, provenance };
     // SAFETY: checked to lie within the buffer that `buffer_guard` holds.
-    unsafe { described.check(copying)?.take(py, Box::new(buffer_guard)) }.map(Some)
+    unsafe { foreign.check(copying)?.take(py, Box::new(buffer_guard)) }.map(Some)
 }
 
 /// Create an array over the result of `__array__`; `None` if there is no such method.
@@ -278,7 +278,7 @@ fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
     if object.is_instance_of::<PyType>() || !object.hasattr("__array__")? {
         return Ok(None);
     }
-    let made = if copying == Copying::Never {
+    let converted = if copying == Copying::Never {
         let py = object.py();
         let keywords = PyDict::new(py);
         keywords.set_item("copy", false)?;
@@ -286,26 +286,28 @@ fn from_method(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
             Err(error) if error.is_instance_of::<PyTypeError>(py) => {
                 return copying.allow("__array__ of the object requires a copy").map(|()| None);
             }
-            made => made?,
+            converted => converted?,
         }
     } else {
         object.call_method0("__array__")?
     };
-    if made.is(object) {
+    if converted.is(object) {
         return Ok(None);
     }
-    from_memory(&made, copying)
+    from_memory(&converted, copying)
 }
 
 /// Create an array by the buffer protocol or the array interface.
 fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
-    if !speaks_buffer(object) {
+    if !supports_buffer(object) {
         return from_interface(object, copying);
     }
     match from_buffer(object, copying) {
         Ok(Some(array)) => Ok(Some(array)),
         Ok(None) => from_interface(object, copying),
-        Err(error) if object.hasattr("__array_interface__")? && is_other_way_out(object.py(), &error) => {
+        Err(error)
+            if object.hasattr("__array_interface__")? && may_try_other_protocol(object.py(), &error) =>
+        {
             from_interface(object, copying)
         }
         Err(error) => Err(error),
@@ -314,16 +316,16 @@ fn from_memory(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<A
 
 /// Whether the elements of its buffer are references to Python objects.
 fn holds_objects(object: &Bound<'_, PyAny>) -> bool {
-    speaks_buffer(object)
+    supports_buffer(object)
         && PyBufferGuard::new(object, ffi::PyBUF_FULL_RO as c_int).is_ok_and(|buffer_guard| {
             // SAFETY: a NUL-terminated string that lives as long as the view, where there is one.
             !buffer_guard.0.format.is_null() && unsafe { CStr::from_ptr(buffer_guard.0.format) } == c"O"
         })
 }
 
-/// Whether another protocol may succeed where this one failed: arrays of ml_dtypes have formats of their own, and
-/// TensorFlow exports float8 only by `__array__`.
-fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
+/// Whether another protocol may succeed after this error: arrays of ml_dtypes have their own formats, and TensorFlow exports
+/// float8 only by `__array__`.
+fn may_try_other_protocol(py: Python<'_>, error: &PyErr) -> bool {
     let class = error.get_type(py);
     class.is(py.get_type::<PyTypeError>())
         || class.is(py.get_type::<PyValueError>())
@@ -332,14 +334,14 @@ fn is_other_way_out(py: Python<'_>, error: &PyErr) -> bool {
 
 /// Create an array that shares or copies the memory of an object by any protocol; `None` if it has none.
 pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
-    ndarray::meet(object);
+    ndarray::learn_class(object);
     let failed = match from_memory(object, copying) {
         Ok(Some(array)) => return Ok(Some(array)),
         Ok(None) => None,
         // On failure, try DLPack, which otherwise reports the reason. Not for Python objects: exporting TensorFlow strings
         // aborts the process.
         Err(error) if holds_objects(object) => return Err(error),
-        Err(error) if speaks_buffer(object) && is_other_way_out(object.py(), &error) => Some(error),
+        Err(error) if supports_buffer(object) && may_try_other_protocol(object.py(), &error) => Some(error),
         Err(error) => return Err(error),
     };
     let failed = if object.hasattr("__dlpack__")? {
@@ -370,14 +372,14 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
 
 /// Return an array of umber itself, or a copy.
 pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<NewArray> {
-    let own = array.get().get();
+    let source = array.get().get();
     // A copy is differentiable, and traced memory cannot be written by others.
-    if copying != Copying::Always || own.is_traced() {
-        return Ok(NewArray::sharing(own));
+    if copying != Copying::Always || source.is_traced() {
+        return Ok(NewArray::sharing(source));
     }
     let copied = enter(array.py(), || {
-        own.eval()?;
-        own.copied()
+        source.eval()?;
+        source.copied()
     });
     copied.map(NewArray::sharing)
 }
@@ -434,16 +436,16 @@ fn asarray(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let copying = Copying::of(copy);
-    let stream = placed("asarray", stream, device)?;
-    let made = shared_or_copied(a, dtype, copying, stream)?;
-    let is_free = copying != Copying::Never && !a.is_instance_of::<PyArray>();
+    let stream = resolve_stream("asarray", stream, device)?;
+    let array = shared_or_copied(a, dtype, copying, stream)?;
+    let may_move = copying != Copying::Never && !a.is_instance_of::<PyArray>();
     match stream {
-        Some(StreamArg(stream)) if stream.device != made.device() => {
+        Some(StreamArg(stream)) if stream.device != array.device() => {
             copying.allow("memory of another device requires a copy")?;
-            made.on(stream)
+            array.on(stream)
         }
-        None if is_free => made.placed(),
-        _ => Ok(made),
+        None if may_move => array.on_default_device(),
+        _ => Ok(array),
     }
 }
 
@@ -459,19 +461,19 @@ fn shared_or_copied(
         record_on(stream, || ops::astype(array, dtype)).map(NewArray::from)
     };
     if let Ok(array) = a.cast::<PyArray>() {
-        let now = array.get().get();
-        return match beside(dtype, now.dtype()) {
-            Some(dtype) if dtype != now.dtype() => cast(&now, dtype),
+        let current = array.get().get();
+        return match dtype_for(dtype, current.dtype()) {
+            Some(dtype) if dtype != current.dtype() => cast(&current, dtype),
             _ => own(array, copying),
         };
     }
-    // A conversion is a copy already.
+    // The conversion to another dtype copies anyway.
     let sharing = if dtype.is_some() && copying == Copying::Always { Copying::IfNeeded } else { copying };
     let Some(shared) = crate::convert::shared(a, sharing)? else {
         copying.allow("a Python number or sequence requires a copy")?;
         return crate::convert::array_of(a, dtype).map(NewArray::from);
     };
-    match beside(dtype, shared.dtype()) {
+    match dtype_for(dtype, shared.dtype()) {
         Some(dtype) if dtype != shared.dtype() => cast(&shared, dtype),
         _ if sharing != copying => enter(a.py(), || shared.copied()).map(NewArray::sharing),
         _ => Ok(NewArray::sharing(shared)),
@@ -519,19 +521,19 @@ fn from_numpy(a: &Bound<'_, PyAny>, zero_copy: bool) -> PyResult<NewArray> {
         )));
     }
     if !zero_copy {
-        return taken(a, Copying::Always);
+        return convert(a, Copying::Always);
     }
     let flags = a.getattr("flags")?;
     let was_writable: bool = flags.getattr("writeable")?.extract()?;
     flags.setattr("writeable", false)?;
-    taken(a, Copying::Never).or_else(|error| {
-        // A call that fails changes nothing.
+    convert(a, Copying::Never).or_else(|error| {
+        // A failed call must not change the source.
         flags.setattr("writeable", was_writable)?;
         Err(error)
     })
 }
 
-fn taken(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<NewArray> {
+fn convert(a: &Bound<'_, PyAny>, copying: Copying) -> PyResult<NewArray> {
     match crate::convert::shared(a, copying)? {
         Some(array) => Ok(NewArray::sharing(array)),
         None => Err(PyTypeError::new_err(format!(

@@ -9,7 +9,7 @@ use umber_core::types::layout::Strides;
 use umber_core::{Layout, ops};
 
 use super::export::Export;
-use crate::array::{PyArray, noting_sizes};
+use crate::array::{PyArray, note_shape};
 use crate::convert;
 use crate::enter::{OrRaise, enter, warn_if_traced};
 
@@ -210,11 +210,11 @@ fn python_bool(value: bool) -> &'static str {
 /// Memory layout of an array, and whether a view would be writable. Traced arrays have no memory: their layout is that of a
 /// dense array.
 fn layout_of(py: Python<'_>, array: &PyArray) -> PyResult<(Layout, bool)> {
-    let now = noting_sizes(array.get());
-    if now.is_traced() {
-        return Ok((Layout::contiguous(now.shape().clone()), false));
+    let current = note_shape(array.get());
+    if current.is_traced() {
+        return Ok((Layout::contiguous(current.shape().clone()), false));
     }
-    drop(now);
+    drop(current);
     let export = Export::new(py, array)?;
     let is_writable = export.is_writable();
     Ok((export.layout, is_writable))

@@ -26,7 +26,7 @@ use super::import::PyOwner;
 use super::numpy::loaded;
 use crate::enter::OrRaise;
 
-/// What follows Python's own part of NumPy's structure.
+/// The fields of NumPy's structure after the object header.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct Fields {
@@ -41,7 +41,7 @@ struct Fields {
 
 const C_CONTIGUOUS: c_int = 1;
 const WRITEABLE: c_int = 0x400;
-/// Writable with a warning: to a buffer's consumer such memory is read-only.
+/// Writable with a warning; the buffer protocol exports such memory as read-only.
 const WARN_ON_WRITE: c_int = c_int::MIN;
 
 impl Fields {
@@ -52,10 +52,10 @@ impl Fields {
     /// Lengths and strides, in bytes.
     ///
     /// # Safety
-    /// The fields are those that a live array has now.
+    /// The fields were just read from a live array, with the GIL held.
     unsafe fn axes(&self) -> (&[usize], &[isize]) {
         match usize::try_from(self.ndim) {
-            // SAFETY: NumPy keeps as many lengths and strides as there are axes.
+            // SAFETY: NumPy's arrays have `ndim` lengths and strides.
             Ok(ndim) if ndim > 0 => unsafe {
                 (slice::from_raw_parts(self.lengths, ndim), slice::from_raw_parts(self.strides, ndim))
             },
@@ -64,39 +64,40 @@ impl Fields {
     }
 }
 
-/// The NumPy that is loaded.
+/// The loaded NumPy module.
 struct NumPy {
     ndarray: Py<PyType>,
-    /// Bytes of Python's own part of an object.
-    head: usize,
-    /// NumPy's objects for the dtypes, of which it has one each.
+    /// Size in bytes of the object header.
+    header_size: usize,
+    /// NumPy's dtype objects, which are singletons for builtin dtypes.
     dtypes: Vec<(Py<PyAny>, DType)>,
 }
 
-/// `None` within: its arrays are not read this way.
+/// The loaded NumPy; the inner `None` means that its structure was not recognised.
 static NUMPY: PyOnceLock<Option<NumPy>> = PyOnceLock::new();
 
 impl NumPy {
-    /// What is known of a module, if its arrays are as expected.
+    /// Describe a NumPy module, if its arrays have the expected structure.
     fn new(numpy: &Bound<'_, PyAny>) -> PyResult<Option<NumPy>> {
         let py = numpy.py();
         let ndarray = numpy.getattr("ndarray")?.cast_into::<PyType>()?;
-        let head: usize = py.import("builtins")?.getattr("object")?.getattr("__basicsize__")?.extract()?;
+        let header_size: usize =
+            py.import("builtins")?.getattr("object")?.getattr("__basicsize__")?.extract()?;
         let size: usize = ndarray.getattr("__basicsize__")?.extract()?;
-        let is_aligned = head.is_multiple_of(align_of::<Fields>());
-        if !is_aligned || size < head + size_of::<Fields>() {
+        let is_aligned = header_size.is_multiple_of(align_of::<Fields>());
+        if !is_aligned || size < header_size + size_of::<Fields>() {
             return Ok(None);
         }
         let mut dtypes = Vec::new();
-        // Floats, which most arrays are of, are among the last.
+        // In reverse, because floats, the most common dtypes, are among the last.
         for dtype in DType::ALL.into_iter().rev().filter(|&dtype| struct_format(dtype).is_some()) {
             dtypes.push((numpy.call_method1("dtype", (dtype.name(),))?.unbind(), dtype));
         }
-        let known = NumPy { ndarray: ndarray.unbind(), head, dtypes };
+        let known = NumPy { ndarray: ndarray.unbind(), header_size, dtypes };
         Ok(known.agrees(numpy)?.then_some(known))
     }
 
-    /// Does the structure of an array say what the array does?
+    /// Whether the fields of a test array agree with its attributes.
     fn agrees(&self, numpy: &Bound<'_, PyAny>) -> PyResult<bool> {
         let py = numpy.py();
         let owner = numpy.call_method1("zeros", ((3, 4), "float32"))?;
@@ -105,32 +106,34 @@ impl NumPy {
         };
         let step = |start: isize, step: isize| pyo3::types::PySlice::new(py, start, 4, step);
         let array = owner.get_item((step(1, 1), step(0, 2)))?;
-        // SAFETY: within the bytes of the array's object, of which any are integers and addresses.
+        // SAFETY: the fields lie within the array object, and any bytes are valid integers and pointers.
         let fields = unsafe { self.fields(&array) };
-        let says_so = fields.data as usize == address(&array)?
+        let is_equal = fields.data as usize == address(&array)?
             && fields.ndim == 2
             && fields.base == owner.as_ptr()
             && fields.dtype == array.getattr("dtype")?.as_ptr()
             && fields.is_writable();
-        if !says_so {
+        if !is_equal {
             return Ok(false);
         }
         array.getattr("flags")?.setattr("writeable", false)?;
-        // SAFETY: an array of two axes, as all fields before said.
+        // SAFETY: the fields agreed with an array of two axes.
         let (fields, axes) = unsafe { (self.fields(&array), fields.axes()) };
         Ok(!fields.is_writable() && axes.0 == [2, 2] && axes.1 == [16, 8])
     }
 
+    /// Read the fields of an object.
+    ///
     /// # Safety
-    /// The object is at least as large as [`Fields`] reach.
+    /// The object has at least `header_size + size_of::<Fields>()` bytes.
     unsafe fn fields(&self, object: &Bound<'_, PyAny>) -> Fields {
-        // SAFETY: the caller's promise; the head was found to be a multiple of their alignment.
-        unsafe { object.as_ptr().byte_add(self.head).cast::<Fields>().read() }
+        // SAFETY: the caller guarantees the size of the object; `new` checked the alignment of the fields.
+        unsafe { object.as_ptr().byte_add(self.header_size).cast::<Fields>().read() }
     }
 }
 
-/// If the object is an array of NumPy's, the first that came: learn whether such are read here from now on.
-pub(super) fn meet(object: &Bound<'_, PyAny>) {
+/// If the object is the first NumPy array seen, check NumPy's structure and enable [`from_ndarray`] for it.
+pub(super) fn learn_class(object: &Bound<'_, PyAny>) {
     let py = object.py();
     if NUMPY.get(py).is_some() {
         return;
@@ -144,32 +147,31 @@ pub(super) fn meet(object: &Bound<'_, PyAny>) {
     }
 }
 
-/// An array over the memory of one of NumPy's arrays, or a copy of it; `None` if more need be asked about it than its
-/// structure tells.
+/// An array over the memory of a NumPy array, or a copy of it; `None` if its structure alone does not suffice.
 pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Option<Array>> {
     let py = object.py();
     let Some(numpy) = NUMPY.get(py).and_then(Option::as_ref) else { return Ok(None) };
     if object.get_type_ptr().cast() != numpy.ndarray.as_ptr() {
         return Ok(None);
     }
-    // SAFETY: an array of the NumPy whose structure was checked.
+    // SAFETY: the class is the `ndarray` whose structure was checked.
     let fields = unsafe { numpy.fields(object) };
     let Some(&(_, dtype)) = numpy.dtypes.iter().find(|(own, _)| own.as_ptr() == fields.dtype) else {
         return Ok(None);
     };
-    // SAFETY: read under the lock, which is held until the slices are copied.
+    // SAFETY: read under the GIL, which is held until the slices are copied.
     let (lengths, strides) = unsafe { fields.axes() };
     let shape = Shape::from(lengths);
     if copying == Copying::Always {
         if fields.flags & C_CONTIGUOUS != 0 && shape.size() * dtype.size() <= SMALL {
-            // SAFETY: NumPy says that the elements are dense, and nobody else runs meanwhile.
+            // SAFETY: NumPy's flag marks the elements as dense, and the GIL is held during the copy.
             return unsafe { Array::from_dense(fields.data, &shape, dtype) }.or_raise().map(Some);
         }
     } else if !fields.is_writable() {
-        // Who else may write is a longer question, and none for a copy.
+        // Whether others may write read-only memory needs `is_fixed`; a copy does not depend on it.
         return Ok(None);
     }
-    let described = ForeignBuffer {
+    let foreign = ForeignBuffer {
         start: fields.data,
         dtype,
         order: ByteOrder::Native,
@@ -181,5 +183,5 @@ pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyRes
     };
     let keep = Box::new(PyOwner::new(object));
     // SAFETY: NumPy keeps the memory while the array lives, which `PyOwner` ensures.
-    unsafe { described.check(copying)?.take(py, keep) }.map(Some)
+    unsafe { foreign.check(copying)?.take(py, keep) }.map(Some)
 }

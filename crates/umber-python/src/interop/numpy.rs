@@ -14,19 +14,19 @@ use crate::args::number;
 use crate::array::PyArray;
 use crate::dtype::is_of_ml_dtypes;
 
-/// NumPy, where the program has loaded it.
+/// The NumPy module, if the program has imported it.
 pub(super) fn loaded(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
     py.import("sys")?.getattr("modules")?.cast_into::<PyDict>()?.get_item("numpy")
 }
 
-/// The value of one of NumPy's scalars that has one in umber; `None` for anything else.
+/// The value of a NumPy scalar whose type umber supports; `None` for anything else.
 pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
     static GENERIC: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     let py = object.py();
     let generic = match GENERIC.get(py) {
         Some(generic) => generic,
         None => {
-            // Where NumPy is not loaded there are no scalars of its.
+            // Without NumPy loaded, no object is a NumPy scalar.
             let Some(numpy) = loaded(py)? else { return Ok(None) };
             GENERIC.get_or_try_init(py, || {
                 PyResult::Ok(numpy.getattr("generic")?.cast_into::<PyType>()?.unbind())
@@ -37,7 +37,7 @@ pub(crate) fn scalar(object: &Bound<'_, PyAny>) -> PyResult<Option<Scalar>> {
         return Ok(None);
     }
     let value = object.call_method0("item")?;
-    // Times are integers to Python where their unit is too fine for its own, or none.
+    // `item` of a datetime or timedelta returns an integer if its unit is finer than Python's, or absent.
     let is_time = value.is_instance_of::<PyInt>() && {
         let kind: String = object.getattr("dtype")?.getattr("kind")?.extract()?;
         matches!(kind.as_str(), "m" | "M")
@@ -84,8 +84,12 @@ impl PyArray {
     ) -> PyResult<Bound<'py, PyAny>> {
         let py = slf.py();
         let numpy = py.import("numpy")?;
-        let own = slf.get().get().dtype();
-        let view = if is_of_ml_dtypes(own) { of_ml_dtypes(slf, own)? } else { whole(slf.as_any())? };
+        let array_dtype = slf.get().get().dtype();
+        let view = if is_of_ml_dtypes(array_dtype) {
+            of_ml_dtypes(slf, array_dtype)?
+        } else {
+            numpy_view(slf.as_any())?
+        };
         let same = match dtype {
             Some(dtype) => dtype_of_numpy(&numpy, dtype)?.eq(view.getattr("dtype")?)?,
             None => true,
@@ -126,8 +130,8 @@ impl PyArray {
                  np.asarray with ml_dtypes"
             )));
         };
-        // The interface has no release: the consumer keeps this object alive, which keeps the memory it told of.
-        // Read-only, since nobody could say when a writer is done.
+        // The interface has no release callback: the consumer keeps this object alive, which pins the exported memory.
+        // Read-only, since the end of a consumer's writes could not be detected.
         let export = Export::new(py, slf.get())?;
         let interface = PyDict::new(py);
         let itemsize = dtype.size() as isize;
@@ -165,7 +169,7 @@ impl PyArray {
     }
 }
 
-/// A dtype as NumPy understands it.
+/// Convert an object to a NumPy dtype.
 fn dtype_of_numpy<'py>(
     numpy: &Bound<'py, PyModule>,
     dtype: &Bound<'py, PyAny>,
@@ -173,19 +177,19 @@ fn dtype_of_numpy<'py>(
     numpy.call_method1("dtype", (dtype,)).map_err(|error| {
         let py = dtype.py();
         let got = dtype.get_type().name().map_or_else(|_| "another type".into(), |name| name.to_string());
-        let made = PyTypeError::new_err(format!("dtype: got {got}, expected a NumPy dtype"));
-        made.set_cause(py, Some(error));
-        made
+        let exception = PyTypeError::new_err(format!("dtype: got {got}, expected a NumPy dtype"));
+        exception.set_cause(py, Some(error));
+        exception
     })
 }
 
 /// A NumPy view through the buffer protocol.
-fn whole<'py>(memory: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+fn numpy_view<'py>(memory: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let view = pyo3::types::PyMemoryView::from(memory)?;
     memory.py().import("numpy")?.call_method1("asarray", (view,))
 }
 
-/// A view through the bits of elements that NumPy has with ml_dtypes alone.
+/// A NumPy view of elements whose dtype is defined by ml_dtypes, created from a view of their bits.
 fn of_ml_dtypes<'py>(array: &Bound<'py, PyArray>, dtype: DType) -> PyResult<Bound<'py, PyAny>> {
     let py = array.py();
     let ml_dtypes = py.import("ml_dtypes").map_err(|_| {
@@ -194,6 +198,6 @@ fn of_ml_dtypes<'py>(array: &Bound<'py, PyArray>, dtype: DType) -> PyResult<Boun
              first"
         ))
     })?;
-    let bits = whole(Bound::new(py, Bits::new(array))?.as_any())?;
+    let bits = numpy_view(Bound::new(py, Bits::new(array))?.as_any())?;
     bits.call_method1("view", (ml_dtypes.getattr(dtype.name())?,))
 }

@@ -75,10 +75,10 @@ fn joins_numbers(name: &str, args: &Bound<'_, PyTuple>) -> bool {
     };
     JOINS.contains(&name)
         && args.iter().any(|arg| {
-            let parts = arg.try_iter().ok().filter(|_| !arg.is_instance_of::<PyArray>());
+            let items = arg.try_iter().ok().filter(|_| !arg.is_instance_of::<PyArray>());
             holds_numbers(&arg)
-                || parts
-                    .is_some_and(|mut parts| parts.any(|part| part.is_ok_and(|part| holds_numbers(&part))))
+                || items
+                    .is_some_and(|mut items| items.any(|item| item.is_ok_and(|item| holds_numbers(&item))))
         })
 }
 
@@ -90,17 +90,17 @@ struct Call<'py> {
     dtype: Option<DtypeArg>,
 }
 
-/// Ours with NumPy's name, from the module that stands for NumPy's.
+/// The function of umber with the name of a NumPy function, from the corresponding module.
 fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyAny>> {
     let name = RENAMED.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, ours)| ours);
     let core = py.import("umber.core").ok()?;
-    let home = match module {
+    let owner = match module {
         "numpy" => core.into_any(),
         "numpy.linalg" => core.getattr("linalg").ok()?,
         "numpy.fft" => core.getattr("fft").ok()?,
         _ => return None,
     };
-    home.getattr(name).ok().filter(PyAnyMethods::is_callable)
+    owner.getattr(name).ok().filter(PyAnyMethods::is_callable)
 }
 
 /// The name of a NumPy function.
@@ -114,7 +114,7 @@ fn name_of(function: &Bound<'_, PyAny>, protocol: &str) -> PyResult<String> {
     })
 }
 
-/// Is this NumPy's or SciPy's own ufunc of its name, not somebody else's?
+/// Whether this is NumPy's or SciPy's own ufunc of that name, and not one of another library.
 fn is_known(ufunc: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     let py = ufunc.py();
     if py.import("numpy")?.getattr(name).is_ok_and(|own| own.is(ufunc)) {
@@ -131,11 +131,11 @@ fn is_foreign(object: &Bound<'_, PyAny>, protocol: &str) -> PyResult<bool> {
         return Ok(false);
     }
     let numpy = object.py().import("numpy")?;
-    let own = PyTuple::new(object.py(), [numpy.getattr("ndarray")?, numpy.getattr("generic")?])?;
-    Ok(!object.is_instance(&own)?)
+    let numpy_types = PyTuple::new(object.py(), [numpy.getattr("ndarray")?, numpy.getattr("generic")?])?;
+    Ok(!object.is_instance(&numpy_types)?)
 }
 
-/// The object with every array of ours in it, at any depth of sequences, as a view of NumPy's.
+/// The object with every array of umber in it, at any depth of sequences, replaced by a NumPy view.
 fn viewed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     if object.is_instance_of::<PyArray>() {
@@ -153,14 +153,14 @@ fn viewed<'py>(object: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 }
 
 fn viewed_all<'py>(kwargs: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyDict>> {
-    let made = PyDict::new(kwargs.py());
+    let views = PyDict::new(kwargs.py());
     for (name, value) in kwargs {
-        made.set_item(name, viewed(&value)?)?;
+        views.set_item(name, viewed(&value)?)?;
     }
-    Ok(made)
+    Ok(views)
 }
 
-/// Is an array in there, at any depth of sequences, that a transformation follows?
+/// Whether the object contains a traced array, at any depth of sequences.
 fn holds_traced(object: &Bound<'_, PyAny>) -> bool {
     if let Ok(array) = object.cast::<PyArray>() {
         return array.get().get().is_traced();
@@ -174,8 +174,8 @@ fn holds_traced(object: &Bound<'_, PyAny>) -> bool {
     object.cast::<PyList>().is_ok_and(|list| list.iter().any(|item| holds_traced(&item)))
 }
 
-/// An array of NumPy's of the same shape and dtype, without memory of its own; `None` where NumPy has no such dtype.
-fn stand_in<'py>(array: &Bound<'py, PyArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
+/// A NumPy array of the same shape and dtype with all strides 0; `None` if NumPy has no such dtype.
+fn placeholder<'py>(array: &Bound<'py, PyArray>) -> PyResult<Option<Bound<'py, PyAny>>> {
     let value = array.get().get();
     let numpy = array.py().import("numpy")?;
     let Ok(dtype) = numpy.call_method1("dtype", (value.dtype().name(),)) else { return Ok(None) };
@@ -184,7 +184,7 @@ fn stand_in<'py>(array: &Bound<'py, PyArray>) -> PyResult<Option<Bound<'py, PyAn
     numpy.call_method1("broadcast_to", (element, shape)).map(Some)
 }
 
-/// Put a result where `out` says: into the memory of a NumPy array, or in place of the value of one of ours.
+/// Store a result in `out`: copied into the memory of a NumPy array, or as the new value of an array of umber.
 fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<()> {
     let py = out.py();
     let Ok(array) = out.cast::<PyArray>() else {
@@ -193,27 +193,30 @@ fn store<'py>(out: &Bound<'py, PyAny>, result: &Bound<'py, PyAny>) -> PyResult<(
         py.import("numpy")?.call_method("copyto", (out, viewed(result)?), Some(&options))?;
         return Ok(());
     };
-    let (now, value) = (array.get().get(), convert::array(result, None)?);
-    if now.shape() != value.shape() {
+    let (current, value) = (array.get().get(), convert::array(result, None)?);
+    if current.shape() != value.shape() {
         return Err(PyValueError::new_err(format!(
             "[out] out has shape {}, but the result has shape {}",
-            now.shape(),
+            current.shape(),
             value.shape()
         )));
     }
-    if value.dtype().kind() > now.dtype().kind() {
+    if value.dtype().kind() > current.dtype().kind() {
         return Err(PyTypeError::new_err(format!(
             "[out] out of dtype {} cannot store a result of {}",
-            now.dtype(),
+            current.dtype(),
             value.dtype()
         )));
     }
-    array.get().update(array.py(), ops::astype(&value, now.dtype()).or_raise()?)?;
+    array.get().update(array.py(), ops::astype(&value, current.dtype()).or_raise()?)?;
     Ok(())
 }
 
 /// Return the result, or store it in `out`.
-fn delivered<'py>(result: Bound<'py, PyAny>, outs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
+fn return_or_store<'py>(
+    result: Bound<'py, PyAny>,
+    outs: &[Bound<'py, PyAny>],
+) -> PyResult<Bound<'py, PyAny>> {
     let [out] = outs else {
         if outs.is_empty() {
             return Ok(result);
@@ -270,7 +273,7 @@ impl<'py> Call<'py> {
             let cast = match self.dtype {
                 Some(dtype) if arg.hasattr("shape")? => {
                     let array = convert::array(&arg, None)?;
-                    let array = ops::astype(&array, dtype.beside(array.dtype())).or_raise()?;
+                    let array = ops::astype(&array, dtype.dtype_for(array.dtype())).or_raise()?;
                     NewArray::from(array).object(py)?.into_any()
                 }
                 _ => arg,
@@ -326,19 +329,19 @@ fn ufunc_call<'py>(
     Ok(if call.binds()? { Some(call) } else { None })
 }
 
-/// What `==` and `!=` say of arrays of ours and values of NumPy's of which no array of ours can be made, such as text
-/// and times: NumPy's comparison operators come by here. `None` for other ufuncs, and where there is no such value.
+/// The result of `==` and `!=` between an array of umber and NumPy values that umber cannot represent, such as strings and
+/// datetimes, for NumPy's comparison operators. `None` for other ufuncs, and if all values can be represented.
 fn foreign_equality(ufunc: &Bound<'_, PyAny>, inputs: &[Bound<'_, PyAny>]) -> PyResult<Option<bool>> {
-    let answer = match name_of(ufunc, "__array_ufunc__")?.as_str() {
+    let result = match name_of(ufunc, "__array_ufunc__")?.as_str() {
         "equal" => false,
         "not_equal" => true,
         _ => return Ok(None),
     };
     let is_foreign = inputs.iter().any(|input| !matches!(convert::from_object(input, None), Ok(Some(_))));
-    Ok(is_foreign.then_some(answer))
+    Ok(is_foreign.then_some(result))
 }
 
-/// `np.add.at(a, indices, b)`: every index counts, also where it is repeated.
+/// `np.add.at(a, indices, b)`: repeated indices accumulate.
 fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'py, PyAny>> {
     let ours = matches!(name, "add" | "subtract" | "multiply" | "divide" | "maximum" | "minimum");
     let (true, [target, indices, value]) = (ours, inputs) else {
@@ -354,7 +357,7 @@ fn update_at<'py>(name: &str, inputs: &[Bound<'py, PyAny>]) -> PyResult<Bound<'p
     Ok(target.py().None().into_bound(target.py()))
 }
 
-/// A parameter of a function: its name, how Python's `inspect` calls its kind, whether it must be given.
+/// A parameter of a function: its name, its kind as Python's `inspect` names it, and whether it has no default.
 struct Parameter {
     name: String,
     kind: String,
@@ -421,27 +424,31 @@ fn arranged<'py>(bound: &Bound<'py, PyAny>, own: &[Parameter]) -> PyResult<Optio
 /// The equivalent call of umber for a NumPy function with these arguments; `None` if there is none.
 fn function_call<'py>(
     function: &Bound<'py, PyAny>,
-    given: &Bound<'py, PyTuple>,
-    named: &Bound<'py, PyDict>,
+    numpy_args: &Bound<'py, PyTuple>,
+    numpy_kwargs: &Bound<'py, PyDict>,
 ) -> PyResult<Option<Call<'py>>> {
     let py = function.py();
     let name = name_of(function, "__array_function__")?;
     let module: String = function.getattr("__module__")?.extract()?;
     let Some(ours) = twin(py, &module, &name) else { return Ok(None) };
-    let own = parameters(&ours)?;
+    let parameters_of_ours = parameters(&ours)?;
     let bound = py
         .import("inspect")?
         .call_method1("signature", (function,))
-        .and_then(|signature| signature.call_method("bind", given, Some(named)));
+        .and_then(|signature| signature.call_method("bind", numpy_args, Some(numpy_kwargs)));
     let (args, kwargs) = match bound {
-        Ok(bound) => match arranged(&bound, &own)? {
+        Ok(bound) => match arranged(&bound, &parameters_of_ours)? {
             Some(arranged) => arranged,
             None => return Ok(None),
         },
         // Without a signature, the arguments are passed unchanged.
-        Err(_) => (given.iter().collect(), named.copy()?),
+        Err(_) => (numpy_args.iter().collect(), numpy_kwargs.copy()?),
     };
-    let dtype = if own.iter().any(|own| own.name == "dtype") { Ok(None) } else { dtype_of(&kwargs)? };
+    let dtype = if parameters_of_ours.iter().any(|parameters_of_ours| parameters_of_ours.name == "dtype") {
+        Ok(None)
+    } else {
+        dtype_of(&kwargs)?
+    };
     let Ok(dtype) = dtype else { return Ok(None) };
     let call = Call { function: ours, args, kwargs, dtype };
     Ok(if call.binds()? { Some(call) } else { None })
@@ -509,11 +516,11 @@ impl PyArray {
         if !is_coercion && let Some(call) = ufunc_call(ufunc, method, &inputs, &kwargs)? {
             let result = call.run();
             if let ("__call__", true, true, Err(_)) = (method, kwargs.is_empty(), outs.is_empty(), &result)
-                && let Some(answer) = foreign_equality(ufunc, &inputs)?
+                && let Some(equality) = foreign_equality(ufunc, &inputs)?
             {
-                return Ok(PyBool::new(py, answer).to_owned().into_any());
+                return Ok(PyBool::new(py, equality).to_owned().into_any());
             }
-            return delivered(result?, &outs);
+            return return_or_store(result?, &outs);
         }
         let writes = outs.iter().any(PyAnyMethods::is_instance_of::<PyArray>);
         if writes && kwargs.contains("where")? {
@@ -525,7 +532,7 @@ impl PyArray {
             kwargs.set_item("out", PyTuple::new(py, &outs)?)?;
         }
         let result = ufunc.getattr(method)?.call(PyTuple::new(py, args)?, Some(&kwargs))?;
-        if writes { delivered(result, &outs) } else { Ok(result) }
+        if writes { return_or_store(result, &outs) } else { Ok(result) }
     }
 
     /// Run a NumPy function on arrays: umber's function of the same name, where there is one.
@@ -578,18 +585,18 @@ impl PyArray {
         }
         let name = name_of(func, "__array_function__")?;
         let first = args.get_item(0).ok();
-        let own = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
-        if own && WRITERS.contains(&name.as_str()) {
+        let is_array = first.as_ref().is_some_and(PyAnyMethods::is_instance_of::<PyArray>);
+        if is_array && WRITERS.contains(&name.as_str()) {
             return Err(PyTypeError::new_err(format!(
                 "[np.{name}] an array of umber cannot be written by NumPy: assign to its indices"
             )));
         }
         if let (true, 1, true, "shape" | "ndim" | "size") =
-            (own, args.len(), kwargs.is_empty(), name.as_str())
+            (is_array, args.len(), kwargs.is_empty(), name.as_str())
         {
             return slf.getattr(name.as_str());
         }
-        if let (true, true, Some(like)) = (own, MAKERS.contains(&name.as_str()), stand_in(slf)?) {
+        if let (true, true, Some(like)) = (is_array, MAKERS.contains(&name.as_str()), placeholder(slf)?) {
             let others = args.iter().skip(1).map(|arg| viewed(&arg)).collect::<PyResult<Vec<_>>>()?;
             let args = std::iter::once(like).chain(others).collect::<Vec<_>>();
             return func.call(PyTuple::new(py, args)?, Some(&viewed_all(kwargs)?));
@@ -601,8 +608,8 @@ impl PyArray {
             func.call(args, Some(&viewed_all(&kwargs)?))
         };
         let is_traced = holds_traced(args.as_any()) || holds_traced(kwargs.as_any());
-        let is_numpys = COERCIONS.contains(&name.as_str()) || joins_numbers(&name, args);
-        let is_coercion = is_numpys && !is_traced;
+        let prefers_numpy = COERCIONS.contains(&name.as_str()) || joins_numbers(&name, args);
+        let is_coercion = prefers_numpy && !is_traced;
         let call = if is_coercion { None } else { function_call(func, args, &kwargs)? };
         let result = match call {
             None => by_numpy(),
@@ -616,6 +623,6 @@ impl PyArray {
                 by_numpy().map_err(|_| refused)
             }),
         };
-        delivered(result?, &outs)
+        return_or_store(result?, &outs)
     }
 }

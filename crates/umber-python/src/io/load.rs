@@ -9,7 +9,7 @@ use umber_core::graph::ArrayInternals;
 use umber_core::{Array, DType};
 use umber_io::{Format, Loaded, Mapping, Source, Value};
 
-use super::path_or_file::{PathOrFile, place, source_of};
+use super::path_or_file::{PathOrFile, parse_file, source_of};
 use crate::enter::{OrRaise, enter};
 use crate::new_array::NewArray;
 
@@ -92,7 +92,7 @@ fn load<'py>(
     let _ = stream;
     let format = format.map(|name| format_of(&name)).transpose()?;
     let mapping = if mmap { Mapping::Share } else { Mapping::Copy };
-    let (source, format) = match place("load", file, "read")? {
+    let (source, format) = match parse_file("load", file, "read")? {
         PathOrFile::Path(path) => {
             let format = format.or_else(|| Format::of_path(&path));
             (enter(py, || Source::open(&path, mapping))?, format)
@@ -135,7 +135,7 @@ fn load<'py>(
     if return_metadata { Ok((arrays, metadata).into_pyobject(py)?.into_any()) } else { Ok(arrays.into_any()) }
 }
 
-/// Convert float8 arrays to uint8, as MLX, which has no dtype for them, loads them.
+/// Reinterpret float8 arrays as uint8, as MLX, which has no float8 dtype, loads them.
 fn show_bits(array: &mut Array) -> umber_core::Result<()> {
     if matches!(array.dtype(), DType::Float8E4M3Fn | DType::Float8E8M0Fnu)
         && let Some(storage) = array.storage()

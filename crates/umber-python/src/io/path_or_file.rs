@@ -24,7 +24,7 @@ pub(super) enum PathOrFile {
 }
 
 /// Parse the argument `file`; an object must have `method`.
-pub(super) fn place(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult<PathOrFile> {
+pub(super) fn parse_file(op: &str, file: &Bound<'_, PyAny>, method: &str) -> PyResult<PathOrFile> {
     let py = file.py();
     match file.extract::<PathBuf>() {
         Ok(path) => return Ok(PathOrFile::Path(path)),
@@ -100,7 +100,9 @@ fn plain(file: &Bound<'_, PyAny>, mapping: Mapping) -> PyResult<Option<(File, u6
         return Ok(None);
     }
     // A file without a position, such as a pipe, is read.
-    let Ok(start) = file.call_method0("tell").and_then(|at| at.extract::<u64>()) else { return Ok(None) };
+    let Ok(start) = file.call_method0("tell").and_then(|position| position.extract::<u64>()) else {
+        return Ok(None);
+    };
     file.call_method0("flush")?;
     let descriptor: i32 = file.call_method0("fileno")?.extract()?;
     let Ok(own) = File::open(format!("/dev/fd/{descriptor}")) else { return Ok(None) };
@@ -113,7 +115,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
     let take = |count: Option<usize>| -> PyResult<Vec<u8>> {
         let data = file.call_method1("read", (count.map_or(-1, |count| count as i64),))?;
         match data.cast::<PyBytes>() {
-            Ok(bytes) => grown(Vec::new(), bytes.as_bytes()),
+            Ok(bytes) => append(Vec::new(), bytes.as_bytes()),
             Err(_) => Err(PyTypeError::new_err(format!(
                 "[load] read() of file returned {}, expected bytes",
                 data.get_type().name()?
@@ -128,7 +130,7 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
             if more.is_empty() {
                 break;
             }
-            start = grown(start, &more)?;
+            start = append(start, &more)?;
         }
     }
     if format == Some(Format::Npy) || start == MAGIC {
@@ -137,8 +139,8 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
             if ahead.is_empty() {
                 return take(Some(count)).map_err(|error| carry(file.py(), error));
             }
-            let rest = ahead.split_off(ahead.len().min(count));
-            Ok(std::mem::replace(&mut ahead, rest))
+            let tail = ahead.split_off(ahead.len().min(count));
+            Ok(std::mem::replace(&mut ahead, tail))
         };
         return npy::bytes_from(name, &mut take).map_err(crate::enter::to_exception);
     }
@@ -148,12 +150,12 @@ fn read(file: &Bound<'_, PyAny>, format: Option<Format>, name: &str) -> PyResult
         if more.is_empty() {
             return Ok(start);
         }
-        start = grown(start, &more)?;
+        start = append(start, &more)?;
     }
 }
 
 /// Concatenate bytes.
-fn grown(mut bytes: Vec<u8>, more: &[u8]) -> PyResult<Vec<u8>> {
+fn append(mut bytes: Vec<u8>, more: &[u8]) -> PyResult<Vec<u8>> {
     bytes.try_reserve(more.len()).map_err(|_| {
         PyMemoryError::new_err(format!(
             "[load] out of memory reading a file: more than {} bytes",
@@ -194,23 +196,24 @@ pub(super) fn copy_from_target<'a>(
         return Ok(());
     }
     for array in arrays {
-        let given = array.clone();
+        let source = array.clone();
         *array = enter(file.py(), || {
-            given.eval()?;
-            let start = given.storage().and_then(|storage| Some(storage.buffer().host_start()?.addr().get()));
+            source.eval()?;
+            let start =
+                source.storage().and_then(|storage| Some(storage.buffer().host_start()?.addr().get()));
             let is_inside = start.is_some_and(|start| mappings.iter().any(|range| range.contains(&start)));
-            if is_inside { given.copied() } else { Ok(given) }
+            if is_inside { source.copied() } else { Ok(source) }
         })?;
     }
     Ok(())
 }
 
 /// Write all bytes to a Python file.
-pub(super) fn put(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResult<()> {
+pub(super) fn write_all(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResult<()> {
     while !bytes.is_empty() {
         let written = file.bind(py).call_method1("write", (PyBytes::new(py, bytes),))?;
-        // Unbuffered files may write a part; other objects need not return a number.
-        let taken = if written.is_none() {
+        // Unbuffered files may write only some of the bytes; other objects need not return a number.
+        let accepted = if written.is_none() {
             if file.bind(py).is_instance(&py.import("io")?.getattr("RawIOBase")?)? {
                 return Err(PyBlockingIOError::new_err("non-blocking files are not supported"));
             }
@@ -224,10 +227,10 @@ pub(super) fn put(py: Python<'_>, file: &Py<PyAny>, mut bytes: &[u8]) -> PyResul
             })?;
             count.min(bytes.len())
         };
-        if taken == 0 {
+        if accepted == 0 {
             return Err(PyOSError::new_err("the file accepted 0 bytes"));
         }
-        bytes = &bytes[taken..];
+        bytes = &bytes[accepted..];
     }
     Ok(())
 }

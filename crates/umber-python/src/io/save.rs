@@ -10,7 +10,7 @@ use pyo3::types::{PyDict, PyList, PyString, PyTuple};
 use umber_core::{Array, Result};
 use umber_io::{Format, Target, Value, gguf, npy, npz, safetensors};
 
-use super::path_or_file::{PathOrFile, copy_from_target, place, put};
+use super::path_or_file::{PathOrFile, copy_from_target, parse_file, write_all};
 use crate::array::PyArray;
 use crate::convert::shared;
 use crate::enter::{carry, enter, warn_if_traced};
@@ -36,7 +36,7 @@ fn write(
     progress: Option<Bound<'_, PyAny>>,
     body: impl Send + FnOnce(Target<'_>) -> Result<()>,
 ) -> PyResult<()> {
-    let place = place(op, file, "write")?;
+    let target = parse_file(op, file, "write")?;
     if let Some(progress) = progress.as_ref().filter(|progress| !progress.is_callable()) {
         return Err(PyTypeError::new_err(format!(
             "[{op}] progress: got {}, expected a function of the bytes written and the total bytes",
@@ -51,15 +51,15 @@ fn write(
             }),
             None => Ok(()),
         };
-        match place {
+        match target {
             PathOrFile::Path(path) => {
                 body(Target::from(&with_extension(path, format)).reporting(&mut report))
             }
             PathOrFile::Object(object) => {
-                let mut piece = |bytes: &[u8]| {
-                    Python::attach(|py| put(py, &object, bytes).map_err(|error| carry(py, error)))
+                let mut write_chunk = |bytes: &[u8]| {
+                    Python::attach(|py| write_all(py, &object, bytes).map_err(|error| carry(py, error)))
                 };
-                body(Target::stream(&mut piece).reporting(&mut report))
+                body(Target::stream(&mut write_chunk).reporting(&mut report))
             }
         }
     })
@@ -418,10 +418,10 @@ fn metadata_of(name: &str, value: &Bound<'_, PyAny>) -> PyResult<Value> {
 /// Convert a list of strings, or of arrays and nested lists.
 fn list_of(name: &str, list: &Bound<'_, PyList>, depth: u32) -> PyResult<Value> {
     // The writer accepts less nesting; this bound stops at a list that contains itself.
-    const DEEPEST: u32 = 64;
-    if depth == DEEPEST {
+    const MAX_DEPTH: u32 = 64;
+    if depth == MAX_DEPTH {
         return Err(PyValueError::new_err(format!(
-            "[save_gguf] metadata '{name}' is nested deeper than {DEEPEST} levels"
+            "[save_gguf] metadata '{name}' is nested deeper than {MAX_DEPTH} levels"
         )));
     }
     let what = format!("metadata '{name}'");

@@ -1,8 +1,8 @@
-//! Functions that NumPy has under another name too.
+//! Aliases of functions under a second name of NumPy.
 
 use pyo3::prelude::*;
 
-/// NumPy's name, ours.
+/// NumPy's name and umber's name.
 const ALIASES: [(&str, &str); 10] = [
     ("absolute", "abs"),
     ("amax", "max"),

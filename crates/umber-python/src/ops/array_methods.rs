@@ -1,4 +1,4 @@
-//! Methods of `array` that are functions of the module too.
+//! Methods of `array` that are also functions of the module.
 //!
 //! One subject: one table of methods per family; most lines are their documentation.
 #![allow(unsafe_op_in_unsafe_fn, reason = "what `pymethods` writes around methods made by a table")]
@@ -16,7 +16,7 @@ use crate::dtype::{DtypeArg, summing};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// Methods, one family per table. A row brings its summary, its name and an example; the macro adds what the family shares.
+/// Methods, one family per table. A row has a summary, a name and an example; the macro adds the shared documentation and code.
 macro_rules! methods {
     (unary $($(#[$doc:meta])* $name:ident $example:literal,)*) => {
         #[pymethods]
@@ -135,7 +135,7 @@ macro_rules! methods {
                     stream: Option<StreamArg>,
                 ) -> PyResult<NewArray> {
                     let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
-                    let selection = answering(&a, dtype);
+                    let selection = with_dtype(&a, dtype);
                     record_on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selection)).map(NewArray::from)
                 }
             )*
@@ -236,7 +236,7 @@ macro_rules! methods {
                 ) -> PyResult<NewArray> {
                     let ddof = correction.unwrap_or(ddof as f64);
                     let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
-                    let selection = answering(&a, dtype);
+                    let selection = with_dtype(&a, dtype);
                     record_on(stream, || ops::$function(&a, axes, keep, ddof, selection)).map(NewArray::from)
                 }
             )*
@@ -339,8 +339,8 @@ macro_rules! methods {
     };
 }
 
-/// A reduction of all elements of `a`, converted to `dtype` first.
-fn answering(a: &Array, dtype: Option<DtypeArg>) -> Selection<'static> {
+/// A selection of all elements of `a`, which are converted to `dtype` first.
+fn with_dtype(a: &Array, dtype: Option<DtypeArg>) -> Selection<'static> {
     Selection { dtype: summing(dtype, a.dtype()), ..Selection::default() }
 }
 
@@ -423,8 +423,8 @@ methods! { typed_scans
         >>> mx.array([1, 2, 3]).cumsum(reverse=True, inclusive=False)\narray([5, 3, 0], dtype=int32)",
 }
 
-/// Integers given one by one, or as one sequence.
-fn spread(args: &Bound<'_, PyTuple>) -> PyResult<Ints> {
+/// Integers passed as separate arguments, or as one sequence.
+fn ints_of(args: &Bound<'_, PyTuple>) -> PyResult<Ints> {
     if args.len() == 1 { args.get_item(0)?.extract() } else { args.extract() }
 }
 
@@ -475,7 +475,7 @@ impl PyArray {
         copy: bool,
     ) -> PyResult<Bound<'py, Self>> {
         let array = slf.get().get();
-        let dtype = dtype.beside(array.dtype());
+        let dtype = dtype.dtype_for(array.dtype());
         if !copy && array.dtype() == dtype {
             return Ok(slf.clone());
         }
@@ -524,7 +524,7 @@ impl PyArray {
         stream: Option<StreamArg>,
     ) -> PyResult<NewArray> {
         let (a, axes, keep) = (self.get(), axes(axis.as_ref()), keep(keepdims));
-        let selection = answering(&a, dtype);
+        let selection = with_dtype(&a, dtype);
         record_on(stream, || ops::mean_selected(&a, axes, keep, selection)).map(NewArray::from)
     }
 
@@ -630,7 +630,7 @@ impl PyArray {
         order: &str,
         stream: Option<StreamArg>,
     ) -> PyResult<NewArray> {
-        let shape = spread(shape)?;
+        let shape = ints_of(shape)?;
         match super::stacking::element_order("reshape", order)? {
             ElementOrder::RowMajor => record_on(stream, || ops::reshape(&self.get(), shape.as_slice())),
             ElementOrder::ColumnMajor => record_on(stream, || {
@@ -675,7 +675,7 @@ impl PyArray {
         if axes.is_empty() || (axes.len() == 1 && axes.get_item(0)?.is_none()) {
             return record_on(stream, || ops::transpose(&self.get(), None)).map(NewArray::from);
         }
-        let axes = spread(axes)?;
+        let axes = ints_of(axes)?;
         record_on(stream, || ops::transpose(&self.get(), Some(axes.as_slice()))).map(NewArray::from)
     }
 
@@ -966,7 +966,7 @@ impl PyArray {
         mode: &str,
         stream: Option<StreamArg>,
     ) -> PyResult<NewArray> {
-        let (indices, mode) = (indices.alone(), mode_of("take", mode)?);
+        let (indices, mode) = (indices.into_array(), mode_of("take", mode)?);
         record_on(stream, || ops::take_within(&self.get(), &indices, axis, mode)).map(NewArray::from)
     }
 

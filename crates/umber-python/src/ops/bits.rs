@@ -59,7 +59,7 @@ fn order_of(op: &str, name: &str) -> PyResult<BitOrder> {
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, bitorder = "big", *, stream = None))]
 fn packbits(a: Operand, axis: Option<i64>, bitorder: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let (a, order) = (a.alone(), order_of("packbits", bitorder)?);
+    let (a, order) = (a.into_array(), order_of("packbits", bitorder)?);
     record_on(stream, || ops::packbits(&a, axis, order)).map(NewArray::from)
 }
 
@@ -114,7 +114,7 @@ fn unpackbits(
     bitorder: &str,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, order) = (a.alone(), order_of("unpackbits", bitorder)?);
+    let (a, order) = (a.into_array(), order_of("unpackbits", bitorder)?);
     record_on(stream, || ops::unpackbits(&a, axis, count, order)).map(NewArray::from)
 }
 

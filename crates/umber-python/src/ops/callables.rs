@@ -21,17 +21,18 @@ fn as_rows(array: &Array, axis: usize) -> Result<Array> {
     ops::reshape(&last, &[(array.size() / length.max(1)) as i64, length as i64])
 }
 
-/// Split the axis of rows into the other axes of `array`, and move the axes of the result to the position of `axis`.
-fn in_place(rows: &Array, array: &Array, axis: usize) -> Result<Array> {
+/// Undo [`as_rows`] for results: split the axis of rows into the other axes of `array`, and move the axes of each result to the
+/// position of `axis`.
+fn restore_axes(rows: &Array, array: &Array, axis: usize) -> Result<Array> {
     let others =
-        array.shape().iter().enumerate().filter(|&(at, _)| at != axis).map(|(_, &length)| length as i64);
+        array.shape().iter().enumerate().filter(|&(i, _)| i != axis).map(|(_, &length)| length as i64);
     let inner: Vec<i64> = rows.shape()[1..].iter().map(|&length| length as i64).collect();
     let lengths: Vec<i64> = others.chain(inner.iter().copied()).collect();
-    let mut placed = ops::reshape(rows, &lengths)?;
-    for number in 0..inner.len() {
-        placed = ops::moveaxis(&placed, (array.ndim() - 1 + number) as i64, (axis + number) as i64)?;
+    let mut result = ops::reshape(rows, &lengths)?;
+    for i in 0..inner.len() {
+        result = ops::moveaxis(&result, (array.ndim() - 1 + i) as i64, (axis + i) as i64)?;
     }
-    Ok(placed)
+    Ok(result)
 }
 
 /// Apply a function to every 1-D slice of an array along an axis.
@@ -83,7 +84,7 @@ fn apply_along_axis<'py>(
     args: &Bound<'py, PyTuple>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<NewArray> {
-    let arr = arr.alone();
+    let arr = arr.into_array();
     let axis = normalize_axis("apply_along_axis", axis, arr.ndim()).or_raise()?;
     if arr.size() == 0 {
         return Err(PyValueError::new_err(format!(
@@ -104,7 +105,7 @@ fn apply_along_axis<'py>(
     };
     let mut stacked = mapped.end(&[returned], &[Some(0)]).or_raise()?;
     let stacked = stacked.pop().expect("one output");
-    in_place(&stacked, &arr, axis).or_raise().map(NewArray::from)
+    restore_axes(&stacked, &arr, axis).or_raise().map(NewArray::from)
 }
 
 /// Call a function with the indices of every element of a shape along each axis.
@@ -157,10 +158,10 @@ fn fromfunction<'py>(
         )));
     }
     let shape = Shape::checked("fromfunction", shape.as_slice()).or_raise()?;
-    let along = |&length: &usize| ops::arange(0.0, length as f64, 1.0, or(dtype, DType::Float32));
-    let places = shape.iter().map(along).collect::<Result<Vec<Array>>>().or_raise()?;
-    let places: Vec<&Array> = places.iter().collect();
-    let grids = ops::meshgrid(&places, ops::MeshKind::Full, ops::MeshIndexing::Ij).or_raise()?;
+    let range = |&length: &usize| ops::arange(0.0, length as f64, 1.0, or(dtype, DType::Float32));
+    let coordinates = shape.iter().map(range).collect::<Result<Vec<Array>>>().or_raise()?;
+    let coordinates: Vec<&Array> = coordinates.iter().collect();
+    let grids = ops::meshgrid(&coordinates, ops::MeshKind::Full, ops::MeshIndexing::Ij).or_raise()?;
     function.call(PyTuple::new(py, grids.into_iter().map(NewArray::from))?, kwargs)
 }
 
@@ -236,7 +237,7 @@ fn piecewise<'py>(
     args: &Bound<'py, PyTuple>,
     kw: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<NewArray> {
-    let x = x.alone();
+    let x = x.into_array();
     let mut conditions = match condlist.extract::<Operand>() {
         // A single condition may be given without a list.
         Ok(Operand::Array(array)) if array.ndim() == x.ndim() => vec![array],

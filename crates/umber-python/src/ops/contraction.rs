@@ -237,7 +237,7 @@ fn addmm(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
-    let c = c.beside(&a)?;
+    let c = c.promote_with(&a)?;
     record_on(stream, || ops::addmm(&c, &a, &b, alpha, beta)).map(NewArray::from)
 }
 
@@ -401,20 +401,22 @@ fn kron(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray>
 }
 
 /// An index of `einsum` as a number: 0 to 25 are `A` to `Z`, 26 to 51 `a` to `z`.
-fn letter(number: &Bound<'_, PyAny>) -> PyResult<String> {
-    if number.is(number.py().Ellipsis()) {
+fn letter(entry: &Bound<'_, PyAny>) -> PyResult<String> {
+    if entry.is(entry.py().Ellipsis()) {
         return Ok("...".to_owned());
     }
-    let at = index(number)?;
+    let value = index(entry)?;
     let letters = ('A'..='Z').chain('a'..='z');
-    letters.into_iter().nth(usize::try_from(at).unwrap_or(usize::MAX)).map(String::from).ok_or_else(|| {
-        PyValueError::new_err(format!("[einsum] index {at} is out of range, expected 0 to 51 or an ellipsis"))
+    letters.into_iter().nth(usize::try_from(value).unwrap_or(usize::MAX)).map(String::from).ok_or_else(|| {
+        PyValueError::new_err(format!(
+            "[einsum] index {value} is out of range, expected 0 to 51 or an ellipsis"
+        ))
     })
 }
 
 /// The subscripts and operands of a call: a string and arrays, or arrays that alternate with lists of axis numbers.
-fn subscripted(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResult<(String, Vec<Array>)> {
-    let operand = |item: &Bound<'_, PyAny>| item.extract::<Operand>().map(Operand::alone);
+fn parse_operands(first: &Bound<'_, PyAny>, others: &Bound<'_, PyTuple>) -> PyResult<(String, Vec<Array>)> {
+    let operand = |item: &Bound<'_, PyAny>| item.extract::<Operand>().map(Operand::into_array);
     if let Ok(subscripts) = first.extract::<String>() {
         return Ok((subscripts, others.iter().map(|item| operand(&item)).collect::<PyResult<_>>()?));
     }
@@ -496,7 +498,7 @@ fn einsum(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let _ = optimize;
-    let (subscripts, arrays) = subscripted(subscripts, operands)?;
+    let (subscripts, arrays) = parse_operands(subscripts, operands)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
     record_on(stream, || ops::einsum(&subscripts, &arrays)).map(NewArray::from)
 }
@@ -547,11 +549,12 @@ fn einsum_path<'py>(
     optimize: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<(Vec<Bound<'py, PyTuple>>, String)> {
     let _ = optimize;
-    let (subscripts, arrays) = subscripted(subscripts, operands)?;
+    let (subscripts, arrays) = parse_operands(subscripts, operands)?;
     let arrays: Vec<&Array> = arrays.iter().collect();
-    let found = ops::einsum_path(&subscripts, &arrays).or_raise()?;
-    let path = found.path.iter().map(|places| PyTuple::new(py, places)).collect::<PyResult<_>>()?;
-    Ok((path, found.to_string()))
+    let contraction = ops::einsum_path(&subscripts, &arrays).or_raise()?;
+    let path =
+        contraction.path.iter().map(|positions| PyTuple::new(py, positions)).collect::<PyResult<_>>()?;
+    Ok((path, contraction.to_string()))
 }
 
 /// Matrix product of matrices selected by index: ``a[lhs_indices] @ b[rhs_indices]``.
@@ -608,7 +611,7 @@ fn gather_mm(
 ) -> PyResult<NewArray> {
     let _ = sorted_indices;
     let (a, b) = Operand::pair(a, b)?;
-    let (lhs, rhs) = (lhs_indices.map(Operand::alone), rhs_indices.map(Operand::alone));
+    let (lhs, rhs) = (lhs_indices.map(Operand::into_array), rhs_indices.map(Operand::into_array));
     record_on(stream, || ops::gather_mm(&a, &b, lhs.as_ref(), rhs.as_ref())).map(NewArray::from)
 }
 
@@ -652,7 +655,7 @@ fn gather_mm(
 #[pyfunction]
 #[pyo3(signature = (a, b, /, segments, *, stream = None))]
 fn segmented_mm(a: Operand, b: Operand, segments: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let ((a, b), segments) = (Operand::pair(a, b)?, segments.alone());
+    let ((a, b), segments) = (Operand::pair(a, b)?, segments.into_array());
     record_on(stream, || ops::segmented_mm(&a, &b, &segments)).map(NewArray::from)
 }
 
@@ -704,7 +707,7 @@ fn block_masked_mm(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let (a, b) = Operand::pair(a, b)?;
-    let [out, lhs, rhs] = [mask_out, mask_lhs, mask_rhs].map(|mask| mask.map(Operand::alone));
+    let [out, lhs, rhs] = [mask_out, mask_lhs, mask_rhs].map(|mask| mask.map(Operand::into_array));
     let masks = ops::BlockMasks { out: out.as_ref(), lhs: lhs.as_ref(), rhs: rhs.as_ref() };
     record_on(stream, || ops::block_masked_mm(&a, &b, block_size, masks)).map(NewArray::from)
 }
@@ -743,7 +746,7 @@ fn block_masked_mm(
 #[pyfunction]
 #[pyo3(signature = (a, scale = None, stream = None))]
 fn hadamard_transform(a: Operand, scale: Option<f64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    record_on(stream, || ops::hadamard_transform(&a.alone(), scale)).map(NewArray::from)
+    record_on(stream, || ops::hadamard_transform(&a.into_array(), scale)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

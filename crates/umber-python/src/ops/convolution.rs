@@ -17,7 +17,7 @@ fn one(number: i64) -> Ints {
     Ints(smallvec::smallvec![number])
 }
 
-/// Zeros around the input: the same on both sides, or one list for each side.
+/// Zero padding of the input: the same on both sides, or one list for each side.
 enum Padding {
     Both(Ints),
     Sides(Ints, Ints),
@@ -40,7 +40,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Padding {
     }
 }
 
-/// Convolutions with a fixed number of spatial axes, each with its transposed twin.
+/// Convolutions with a fixed number of spatial axes, each with its transposed counterpart.
 macro_rules! convolutions {
     ($($(#[$doc:meta])* $name:ident $(#[$doc_of_transposed:meta])* $transposed:ident,)*) => {
         $(
@@ -483,8 +483,8 @@ fn conv_general(
     record_on(stream, || ops::conv_general(&input, &weight, &options)).map(NewArray::from)
 }
 
-/// Convolutions of two one-dimensional arrays.
-macro_rules! lines {
+/// NumPy's convolutions of two one-dimensional arrays.
+macro_rules! numpy_convolutions {
     ($($(#[$doc:meta])* $name:ident $mode:literal $signature:literal;)*) => {
         $(
             $(#[$doc])*
@@ -497,14 +497,14 @@ macro_rules! lines {
             }
         )*
 
-        fn register_lines(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        fn register_numpy_convolutions(module: &Bound<'_, PyModule>) -> PyResult<()> {
             $(module.add_function(wrap_pyfunction!($name, module)?)?;)*
             Ok(())
         }
     };
 }
 
-lines! {
+numpy_convolutions! {
     /// Discrete convolution of two 1-D arrays: ``out[k] = sum_i a[i] * v[k - i]``.
     ///
     /// Parameters
@@ -571,6 +571,6 @@ lines! {
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_convolutions(module)?;
-    register_lines(module)?;
+    register_numpy_convolutions(module)?;
     module.add_function(wrap_pyfunction!(conv_general, module)?)
 }

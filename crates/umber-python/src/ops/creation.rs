@@ -1,6 +1,6 @@
 //! Creating arrays: constant values, ranges, grids and structured matrices.
 //!
-//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
+//! One subject: each binding takes a few lines; most lines of this file are documentation.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -10,11 +10,11 @@ use umber_core::types::shape::normalize_axis;
 use umber_core::{Array, DType, Scalar, Shape, ops};
 
 use crate::args::{
-    DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, named, number, placed, record_on,
+    DeviceArg, Diagonal, Ints, Operand, StreamArg, check_fits, named, number, record_on, resolve_stream,
 };
 use crate::array::PyArray;
 use crate::convert::from_object;
-use crate::dtype::{DtypeArg, NumberType, beside, or};
+use crate::dtype::{DtypeArg, NumberType, dtype_for, or};
 use crate::enter::{OrRaise, enter, warn_if_traced};
 use crate::new_array::NewArray;
 
@@ -65,7 +65,7 @@ fn zeros(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (shape, stream) = (shape_of("zeros", &shape)?, placed("zeros", stream, device)?);
+    let (shape, stream) = (shape_of("zeros", &shape)?, resolve_stream("zeros", stream, device)?);
     record_on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
@@ -111,7 +111,7 @@ fn ones(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (shape, stream) = (shape_of("ones", &shape)?, placed("ones", stream, device)?);
+    let (shape, stream) = (shape_of("ones", &shape)?, resolve_stream("ones", stream, device)?);
     record_on(stream, || Ok(ops::ones(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
@@ -157,7 +157,7 @@ fn empty(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (shape, stream) = (shape_of("empty", &shape)?, placed("empty", stream, device)?);
+    let (shape, stream) = (shape_of("empty", &shape)?, resolve_stream("empty", stream, device)?);
     record_on(stream, || Ok(ops::zeros(&shape, or(dtype, DType::Float32)))).map(NewArray::from)
 }
 
@@ -192,8 +192,8 @@ macro_rules! like {
                 device: Option<DeviceArg>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, stream) = (a.alone(), placed(stringify!($name), stream, device)?);
-                let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
+                let (a, stream) = (a.into_array(), resolve_stream(stringify!($name), stream, device)?);
+                let dtype = dtype_for(dtype, a.dtype()).unwrap_or(a.dtype());
                 filled_like(stringify!($name), &a, &Array::scalar($value, dtype), shape, dtype, stream)
             }
         )*
@@ -315,32 +315,32 @@ like! {
 }
 
 /// The fill value as an array. A number is converted to an inexact dtype directly, so that it is rounded only once.
-fn filling(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
+fn fill_array(vals: Operand, dtype: Option<DType>) -> PyResult<Array> {
     match (vals, dtype) {
         (Operand::Number(value), Some(dtype)) if dtype.is_inexact() => Ok(Array::scalar(value, dtype)),
         (Operand::Number(value), Some(dtype)) => {
             check_fits(value, dtype)?;
-            Ok(Operand::Number(value).alone())
+            Ok(Operand::Number(value).into_array())
         }
-        (vals, _) => Ok(vals.alone()),
+        (vals, _) => Ok(vals.into_array()),
     }
 }
 
 /// The dtype of an array that is filled with `vals`. A Python number type takes its width from an array, or from an integer
 /// that does not fit int32.
-fn dtype_of_filling(vals: &Operand, dtype: DtypeArg) -> DType {
+fn fill_dtype(vals: &Operand, dtype: DtypeArg) -> DType {
     match vals {
-        Operand::Array(array) => dtype.beside(array.dtype()),
+        Operand::Array(array) => dtype.dtype_for(array.dtype()),
         Operand::Number(value @ (Scalar::Int(_) | Scalar::UInt(_))) => match dtype {
             DtypeArg::Number(NumberType::Int) => value.default_dtype(),
-            DtypeArg::Exact(_) | DtypeArg::Number(_) => dtype.alone(),
+            DtypeArg::Exact(_) | DtypeArg::Number(_) => dtype.default_dtype(),
         },
-        Operand::Number(_) => dtype.alone(),
+        Operand::Number(_) => dtype.default_dtype(),
     }
 }
 
 /// The fill value: `vals`, or `fill_value`, its name in the array API standard.
-fn one_filling(op: &str, vals: Option<Operand>, fill_value: Option<Operand>) -> PyResult<Operand> {
+fn fill_argument(op: &str, vals: Option<Operand>, fill_value: Option<Operand>) -> PyResult<Operand> {
     match (vals, fill_value) {
         (Some(value), None) | (None, Some(value)) => Ok(value),
         (None, None) => Err(PyTypeError::new_err(format!("[{op}] missing value: pass vals or fill_value"))),
@@ -405,10 +405,10 @@ fn full(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (shape, stream) = (shape_of("full", &shape)?, placed("full", stream, device)?);
-    let vals = one_filling("full", vals, fill_value)?;
-    let dtype = dtype.map(|dtype| dtype_of_filling(&vals, dtype));
-    let vals = filling(vals, dtype)?;
+    let (shape, stream) = (shape_of("full", &shape)?, resolve_stream("full", stream, device)?);
+    let vals = fill_argument("full", vals, fill_value)?;
+    let dtype = dtype.map(|dtype| fill_dtype(&vals, dtype));
+    let vals = fill_array(vals, dtype)?;
     record_on(stream, || ops::full(&shape, &vals, dtype)).map(NewArray::from)
 }
 
@@ -467,9 +467,9 @@ fn full_like(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, stream) = (a.alone(), placed("full_like", stream, device)?);
-    let dtype = beside(dtype, a.dtype()).unwrap_or(a.dtype());
-    let vals = filling(one_filling("full_like", vals, fill_value)?, Some(dtype))?;
+    let (a, stream) = (a.into_array(), resolve_stream("full_like", stream, device)?);
+    let dtype = dtype_for(dtype, a.dtype()).unwrap_or(a.dtype());
+    let vals = fill_array(fill_argument("full_like", vals, fill_value)?, Some(dtype))?;
     filled_like("full_like", &a, &vals, shape, dtype, stream)
 }
 
@@ -503,7 +503,7 @@ pub(super) enum Ends {
 
 impl Ends {
     pub(super) fn new(op: &str, start: &Bound<'_, PyAny>, stop: &Bound<'_, PyAny>) -> PyResult<Ends> {
-        let number = |name: &str, value: &Bound<'_, PyAny>| end_of_line(op, name, value);
+        let number = |name: &str, value: &Bound<'_, PyAny>| interval_end(op, name, value);
         Ok(match (with_axes(start)?, with_axes(stop)?) {
             (None, None) => Ends::Numbers(number("start", start)?, number("stop", stop)?),
             (Some(first), Some(last)) => Ends::Arrays(first, last),
@@ -555,12 +555,12 @@ pub(super) fn with_axes(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if array.dtype().is_integer() {
         return Ok(Some(array));
     }
-    let wide = if array.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
-    from_object(value, Some(wide))
+    let dtype = if array.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
+    from_object(value, Some(dtype))
 }
 
 /// The exact value of an integer.
-fn whole(value: Scalar) -> Option<i128> {
+fn integer_value(value: Scalar) -> Option<i128> {
     match value {
         Scalar::Bool(value) => Some(value.into()),
         Scalar::Int(value) => Some(value.into()),
@@ -628,11 +628,11 @@ fn arange<'py>(
     stream: Option<StreamArg>,
     kwargs: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<NewArray> {
-    let stream = placed("arange", stream, device)?;
+    let stream = resolve_stream("arange", stream, device)?;
     let [start, stop, step, fourth] = named("arange", ["start", "stop", "step", "dtype"], 0, args, kwargs)?;
-    let given = |value: Option<Bound<'py, PyAny>>| value.filter(|value| !value.is_none());
-    let (start, stop, step) = (given(start), given(stop), given(step));
-    let dtype = match (given(fourth), dtype) {
+    let not_none = |value: Option<Bound<'py, PyAny>>| value.filter(|value| !value.is_none());
+    let (start, stop, step) = (not_none(start), not_none(stop), not_none(step));
+    let dtype = match (not_none(fourth), dtype) {
         (Some(_), Some(_)) => return Err(PyTypeError::new_err("[arange] dtype is given twice")),
         (Some(fourth), None) => Some(fourth.extract()?),
         (None, dtype) => dtype,
@@ -651,15 +651,15 @@ fn arange<'py>(
         }
     };
     let step = step.map_or(Ok(Scalar::Int(1)), |step| bound("arange", "step", &step))?;
-    let given = [first, last, step].map(Scalar::default_dtype);
-    let found = given.into_iter().fold(DType::Int32, umber_core::types::promote);
+    let dtypes = [first, last, step].map(Scalar::default_dtype);
+    let promoted = dtypes.into_iter().fold(DType::Int32, umber_core::types::promote);
     let dtype = match dtype {
         // Integers beyond int32 keep their width.
-        Some(DtypeArg::Number(NumberType::Int)) if found.is_integer() => found,
-        dtype => or(dtype, found),
+        Some(DtypeArg::Number(NumberType::Int)) if promoted.is_integer() => promoted,
+        dtype => or(dtype, promoted),
     };
     if let (true, [Some(first), Some(last), Some(step)]) =
-        (dtype.is_integer(), [first, last, step].map(whole))
+        (dtype.is_integer(), [first, last, step].map(integer_value))
     {
         return record_on(stream, || ops::arange_whole(first, last, step, dtype)).map(NewArray::from);
     }
@@ -739,13 +739,13 @@ fn linspace<'py>(
     axis: i64,
     device: Option<DeviceArg>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let stream = placed("linspace", stream, device)?;
+    let stream = resolve_stream("linspace", stream, device)?;
     let ends = Ends::new("linspace", start, stop)?;
     let (first, last) = ends.arrays();
-    let line = record_on(stream, || match ends {
+    let values = record_on(stream, || match ends {
         Ends::Numbers(first, last) => {
             normalize_axis("linspace", axis, 1)?;
-            line_of_numbers(first, last, num, endpoint, dtype)
+            linspace_of_numbers(first, last, num, endpoint, dtype)
         }
         Ends::Arrays(..) => {
             let dtype = spaced_dtype(dtype, &[&first, &last]);
@@ -753,13 +753,13 @@ fn linspace<'py>(
         }
     })?;
     if !retstep {
-        return Ok(NewArray::from(line).object(py)?.into_any());
+        return Ok(NewArray::from(values).object(py)?.into_any());
     }
-    let step = record_on(stream, || ops::linspace_step(&first, &last, num, endpoint, line.dtype()))?;
-    Ok((NewArray::from(line), NewArray::from(step)).into_pyobject(py)?.into_any())
+    let step = record_on(stream, || ops::linspace_step(&first, &last, num, endpoint, values.dtype()))?;
+    Ok((NewArray::from(values), NewArray::from(step)).into_pyobject(py)?.into_any())
 }
 
-fn line_of_numbers(
+fn linspace_of_numbers(
     first: Scalar,
     last: Scalar,
     num: i64,
@@ -767,7 +767,7 @@ fn line_of_numbers(
     dtype: Option<DtypeArg>,
 ) -> umber_core::Result<Array> {
     let is_complex = [first, last].iter().any(|end| matches!(end, Scalar::Complex(..)));
-    if is_complex || dtype.is_some_and(|dtype| dtype.alone().is_complex()) {
+    if is_complex || dtype.is_some_and(|dtype| dtype.default_dtype().is_complex()) {
         let (first, last, dtype) = (first.as_complex(), last.as_complex(), or(dtype, DType::Complex64));
         return ops::linspace_complex(first, last, num, endpoint, dtype);
     }
@@ -776,7 +776,7 @@ fn line_of_numbers(
         Some(DtypeArg::Number(NumberType::Int)) if is_wide(first) || is_wide(last) => DType::Int64,
         dtype => or(dtype, DType::Float32),
     };
-    if dtype.is_integer() && whole(first).is_some() && whole(last).is_some() {
+    if dtype.is_integer() && integer_value(first).is_some() && integer_value(last).is_some() {
         return ops::linspace_between(&exact(first), &exact(last), num, endpoint, 0, dtype);
     }
     ops::linspace(first.as_f64(), last.as_f64(), num, endpoint, dtype)
@@ -787,13 +787,13 @@ pub(super) fn spaced_dtype(dtype: Option<DtypeArg>, ends: &[&Array]) -> DType {
     let is_complex = ends.iter().any(|end| end.dtype().is_complex());
     let default = if is_complex { DType::Complex64 } else { DType::Float32 };
     dtype.map_or(default, |dtype| {
-        let given = ends.iter().map(|end| end.dtype()).reduce(umber_core::types::promote);
-        given.map_or(dtype.alone(), |given| dtype.beside(given))
+        let promoted = ends.iter().map(|end| end.dtype()).reduce(umber_core::types::promote);
+        promoted.map_or(dtype.default_dtype(), |promoted| dtype.dtype_for(promoted))
     })
 }
 
 /// A number that is an end of the interval.
-pub(super) fn end_of_line(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
+pub(super) fn interval_end(op: &str, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Scalar> {
     match value.cast::<PyComplex>() {
         Ok(_) => Ok(number(value)?.unwrap_or(Scalar::Int(0))),
         Err(_) => {
@@ -852,7 +852,7 @@ fn eye(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let stream = placed("eye", stream, device)?;
+    let stream = resolve_stream("eye", stream, device)?;
     record_on(stream, || ops::eye(n, m.unwrap_or(n), k.0, or(dtype, DType::Float32))).map(NewArray::from)
 }
 
@@ -974,7 +974,7 @@ fn tri(
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
 fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let x = x.alone();
+    let x = x.into_array();
     record_on(stream, || ops::tril(&x, k.0)).map(NewArray::from)
 }
 
@@ -1011,7 +1011,7 @@ fn tril(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray
 #[pyfunction]
 #[pyo3(signature = (x, k = Diagonal(0), *, stream = None), text_signature = "(x, k=0, *, stream=None)")]
 fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let x = x.alone();
+    let x = x.into_array();
     record_on(stream, || ops::triu(&x, k.0)).map(NewArray::from)
 }
 
@@ -1051,7 +1051,7 @@ fn triu(x: Operand, k: Diagonal, stream: Option<StreamArg>) -> PyResult<NewArray
 #[pyfunction]
 #[pyo3(signature = (a, /, k = 0, *, stream = None))]
 fn diag(a: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::diag(&a, k)).map(NewArray::from)
 }
 
@@ -1111,7 +1111,7 @@ fn meshgrid(
         }
     };
     let kind = if sparse { ops::MeshKind::Sparse } else { ops::MeshKind::Full };
-    let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
+    let arrays: Vec<Array> = arrays.into_iter().map(Operand::into_array).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
     let grids = record_on(stream, || ops::meshgrid(&arrays, kind, indexing))?;
     Ok(PyTuple::new(py, grids.into_iter().map(NewArray::from))?.unbind())

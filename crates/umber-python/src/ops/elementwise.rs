@@ -1,6 +1,6 @@
 //! Elementwise functions.
 //!
-//! One subject: tables of functions of one line each; most of the file is their documentation.
+//! One subject: tables with one line for each function; most lines are their documentation.
 
 use pyo3::basic::CompareOp;
 use pyo3::exceptions::PyTypeError;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use umber_core::Array;
 use umber_core::ops::{self, Closeness, Side};
 
-use crate::args::{DeviceArg, Operand, StreamArg, placed, record_on};
+use crate::args::{DeviceArg, Operand, StreamArg, record_on, resolve_stream};
 use crate::array::PyArray;
 use crate::dtype::DtypeArg;
 use crate::new_array::NewArray;
@@ -22,7 +22,7 @@ macro_rules! unary_functions {
             #[pyfunction]
             #[pyo3(signature = $signature)]
             fn $name(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || ops::$function(&a)).map(NewArray::from)
             }
         )*
@@ -2874,22 +2874,23 @@ fn astype<'py>(
     device: Option<DeviceArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let stream = placed("astype", stream, device)?;
-    let array = a.extract::<Operand>()?.alone();
-    let dtype = dtype.beside(array.dtype());
-    let stays = stream.is_none_or(|StreamArg(stream)| stream.device == array.device());
-    if !copy && stays && a.is_instance_of::<PyArray>() && array.dtype() == dtype {
+    let stream = resolve_stream("astype", stream, device)?;
+    let array = a.extract::<Operand>()?.into_array();
+    let dtype = dtype.dtype_for(array.dtype());
+    let is_on_device = stream.is_none_or(|StreamArg(stream)| stream.device == array.device());
+    if !copy && is_on_device && a.is_instance_of::<PyArray>() && array.dtype() == dtype {
         return Ok(a.clone());
     }
-    let made = record_on(stream, || ops::astype(&array, dtype)).map(NewArray::from)?;
-    let made = match stream {
-        Some(StreamArg(stream)) => made.on(stream)?,
-        None => made,
+    let result = record_on(stream, || ops::astype(&array, dtype)).map(NewArray::from)?;
+    let result = match stream {
+        Some(StreamArg(stream)) => result.on(stream)?,
+        None => result,
     };
-    Ok(made.object(a.py())?.into_any())
+    Ok(result.object(a.py())?.into_any())
 }
 
-/// A limit of [`clip`] as an array. A Python number beyond the integers of the dtype of `a`, on `side`, is no limit.
+/// A limit of [`clip`] as an array; `None` for a Python number outside the range of the integer dtype of `a` on `side`, which
+/// limits no element.
 fn limit(value: Option<Operand>, a: &Array, side: Side) -> PyResult<Option<Array>> {
     let Some(value) = value else { return Ok(None) };
     if let Operand::Number(number) = &value
@@ -2898,7 +2899,7 @@ fn limit(value: Option<Operand>, a: &Array, side: Side) -> PyResult<Option<Array
     {
         return Ok(None);
     }
-    value.beside(a).map(Some)
+    value.promote_with(a).map(Some)
 }
 
 /// Limit the elements of an array to an interval: `minimum(maximum(a, a_min), a_max)`.
@@ -2960,7 +2961,7 @@ fn clip(
     if a_min.is_some() && min.is_some() || a_max.is_some() && max.is_some() {
         return Err(PyTypeError::new_err("[clip] a limit is given under both of its names; pass only one"));
     }
-    let a = a.alone();
+    let a = a.into_array();
     let (low, high) = (limit(a_min.or(min), &a, Side::Left)?, limit(a_max.or(max), &a, Side::Right)?);
     record_on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(NewArray::from)
 }
@@ -3006,7 +3007,7 @@ fn clip(
 #[pyfunction]
 #[pyo3(signature = (a, /, decimals = 0, stream = None))]
 fn round(a: Operand, decimals: i32, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::round(&a, decimals)).map(NewArray::from)
 }
 
@@ -3056,7 +3057,7 @@ fn nan_to_num(
     neginf: Option<f64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::nan_to_num(&a, nan, posinf, neginf)).map(NewArray::from)
 }
 

@@ -52,7 +52,7 @@ use crate::transforms::kernel::kernel;
 #[pyfunction]
 #[pyo3(signature = (x, weight, eps, *, stream = None))]
 fn rms_norm(x: Operand, weight: Option<Operand>, eps: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let (x, weight) = (x.alone(), weight.map(Operand::alone));
+    let (x, weight) = (x.into_array(), weight.map(Operand::into_array));
     record_on(stream, || fast::rms_norm(&x, weight.as_ref(), eps)).map(NewArray::from)
 }
 
@@ -103,8 +103,8 @@ fn layer_norm(
     eps: f64,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let x = x.alone();
-    let [weight, bias]: [Option<Array>; 2] = [weight, bias].map(|given| given.map(Operand::alone));
+    let x = x.into_array();
+    let [weight, bias]: [Option<Array>; 2] = [weight, bias].map(|argument| argument.map(Operand::into_array));
     record_on(stream, || fast::layer_norm(&x, weight.as_ref(), bias.as_ref(), eps)).map(NewArray::from)
 }
 
@@ -164,14 +164,14 @@ fn rope(
     freqs: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, offset, freqs) = (a.alone(), offset.alone(), freqs.map(Operand::alone));
+    let (a, offset, freqs) = (a.into_array(), offset.into_array(), freqs.map(Operand::into_array));
     let frequencies = match (base, &freqs) {
         (Some(base), None) => fast::Frequencies::Powers(base),
         (None, Some(freqs)) => fast::Frequencies::Explicit(freqs),
         (base, _) => {
-            let given = if base.is_some() { "both" } else { "neither" };
+            let number = if base.is_some() { "both" } else { "neither" };
             return Err(PyValueError::new_err(format!(
-                "[rope] got {given} of base and freqs, expected exactly one"
+                "[rope] got {number} of base and freqs, expected exactly one"
             )));
         }
     };
@@ -282,15 +282,15 @@ fn scaled_dot_product_attention(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let _ = force_fused;
-    let [q, k, v] = [q, k, v].map(Operand::alone);
-    let sinks = sinks.map(Operand::alone);
+    let [q, k, v] = [q, k, v].map(Operand::into_array);
+    let sinks = sinks.map(Operand::into_array);
     let mask = match &mask {
         None => fast::Mask::Nothing,
         Some(MaskArg::Causal) => fast::Mask::Causal,
         Some(MaskArg::Array(mask)) => fast::Mask::Array(mask),
     };
-    let how = fast::Attend { scale, mask, sinks: sinks.as_ref() };
-    record_on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, how)).map(NewArray::from)
+    let options = fast::Attend { scale, mask, sinks: sinks.as_ref() };
+    record_on(stream, || fast::scaled_dot_product_attention(&q, &k, &v, options)).map(NewArray::from)
 }
 
 /// Cross entropy of logits and target classes: ``logsumexp(logits) - logits[..., target]``.
@@ -339,7 +339,7 @@ fn cross_entropy(
     ignore_index: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (logits, targets) = (logits.alone(), targets.alone());
+    let (logits, targets) = (logits.into_array(), targets.into_array());
     record_on(stream, || fast::cross_entropy(&logits, &targets, ignore_index)).map(NewArray::from)
 }
 
@@ -384,7 +384,7 @@ fn nll_loss(
     ignore_index: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (log_probs, targets) = (log_probs.alone(), targets.alone());
+    let (log_probs, targets) = (log_probs.into_array(), targets.into_array());
     record_on(stream, || fast::nll_loss(&log_probs, &targets, ignore_index)).map(NewArray::from)
 }
 
@@ -442,14 +442,14 @@ fn gated_delta_update(
     mask: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<Vec<NewArray>> {
-    let [q, k, v, gamma, beta] = &[q, k, v, gamma, beta].map(Operand::alone);
-    let [initial_state, mask] = &[initial_state, mask].map(|given| given.map(Operand::alone));
+    let [q, k, v, gamma, beta] = &[q, k, v, gamma, beta].map(Operand::into_array);
+    let [initial_state, mask] = &[initial_state, mask].map(|argument| argument.map(Operand::into_array));
     let (initial_state, mask) = (initial_state.as_ref(), mask.as_ref());
-    let given = fast::GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask };
-    record_on(stream, || fast::gated_delta_update(given)).map(|arrays| arrays.map(NewArray::from).into())
+    let arguments = fast::GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask };
+    record_on(stream, || fast::gated_delta_update(arguments)).map(|arrays| arrays.map(NewArray::from).into())
 }
 
-/// The error for a kernel in the language of a device that umber does not have.
+/// The error for a kernel in the language of an unsupported device.
 fn no_device(op: &str, language: &str) -> PyErr {
     PyRuntimeError::new_err(format!(
         "[{op}] {language} kernels cannot run on a CPU; use umber.core.fast.kernel with a Python function, \

@@ -7,7 +7,7 @@ use umber_core::DType;
 use umber_core::ops::PadMode;
 use umber_core::ops::fft::{self as transforms, AxesOf, CosineOptions, CosineType, Frames, Norm};
 
-use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, placed, record_on};
+use crate::args::{DeviceArg, Ints, Operand, StreamArg, axes, record_on, resolve_stream};
 use crate::dtype::{DtypeArg, or};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
@@ -29,7 +29,7 @@ macro_rules! transforms {
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
+                let (a, norm) = (a.into_array(), norm_of(stringify!($name), norm)?);
                 record_on(stream, || transforms::$name(&a, n, axis, norm)).map(NewArray::from)
             }
         )*
@@ -277,8 +277,8 @@ transforms! {
     ihfft,
 }
 
-/// Transforms along several axes, all by default, each with its twin along the last two axes.
-macro_rules! transforms_of_several {
+/// Transforms along several axes, by default all, each with its variant along the last two axes.
+macro_rules! multi_axis_transforms {
     ($($(#[$doc:meta])* $name:ident $(#[$doc_of_two:meta])* $two:ident,)*) => {
         $(
             $(#[$doc])*
@@ -291,8 +291,8 @@ macro_rules! transforms_of_several {
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
-                record_on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm)).map(NewArray::from)
+                let (a, norm) = (a.into_array(), norm_of(stringify!($name), norm)?);
+                record_on(stream, || transforms::$name(&a, axes_of(s.as_ref(), axes.as_ref()), norm)).map(NewArray::from)
             }
 
             $(#[$doc_of_two])*
@@ -308,13 +308,14 @@ macro_rules! transforms_of_several {
                 norm: Option<&str>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, norm) = (a.alone(), norm_of(stringify!($two), norm)?);
+                let (a, norm) = (a.into_array(), norm_of(stringify!($two), norm)?);
                 let renamed = |error: umber_core::Error| error.with_op(stringify!($two));
-                record_on(stream, || transforms::$name(&a, chosen(s.as_ref(), axes.as_ref()), norm).map_err(renamed)).map(NewArray::from)
+                let axes = axes_of(s.as_ref(), axes.as_ref());
+                record_on(stream, || transforms::$name(&a, axes, norm).map_err(renamed)).map(NewArray::from)
             }
         )*
 
-        fn register_transforms_of_several(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        fn register_multi_axis_transforms(module: &Bound<'_, PyModule>) -> PyResult<()> {
             $(
                 module.add_function(wrap_pyfunction!($name, module)?)?;
                 module.add_function(wrap_pyfunction!($two, module)?)?;
@@ -324,7 +325,7 @@ macro_rules! transforms_of_several {
     };
 }
 
-transforms_of_several! {
+multi_axis_transforms! {
     /// Discrete Fourier transform along several axes.
     ///
     /// Parameters
@@ -681,7 +682,7 @@ macro_rules! cosines {
                 orthogonalize: Option<bool>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, norm) = (a.alone(), norm_of(stringify!($name), norm)?);
+                let (a, norm) = (a.into_array(), norm_of(stringify!($name), norm)?);
                 let kind = CosineType::numbered(stringify!($name), r#type).or_raise()?;
                 let options = CosineOptions { kind, length: n, axis, norm, is_orthogonal: orthogonalize };
                 record_on(stream, || transforms::$name(&a, options)).map(NewArray::from)
@@ -905,12 +906,12 @@ fn last_two() -> Ints {
     Ints(smallvec::smallvec![-2, -1])
 }
 
-/// The norm of this name; `None` is `backward`, as in NumPy.
+/// Parse a normalisation mode; `None` is `backward`, as in NumPy.
 fn norm_of(op: &str, name: Option<&str>) -> PyResult<Norm> {
     name.map_or(Ok(Norm::Backward), |name| Norm::named(op, name)).or_raise()
 }
 
-fn chosen<'a>(s: Option<&'a Ints>, axes: Option<&'a Ints>) -> AxesOf<'a> {
+fn axes_of<'a>(s: Option<&'a Ints>, axes: Option<&'a Ints>) -> AxesOf<'a> {
     AxesOf { lengths: s.map(Ints::as_slice), axes: axes.map(Ints::as_slice) }
 }
 
@@ -958,7 +959,7 @@ fn fftfreq(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
 ) -> PyResult<NewArray> {
-    let (stream, dtype) = (placed("fftfreq", stream, device)?, or(dtype, DType::Float32));
+    let (stream, dtype) = (resolve_stream("fftfreq", stream, device)?, or(dtype, DType::Float32));
     record_on(stream, || transforms::fftfreq(n, d, dtype)).map(NewArray::from)
 }
 
@@ -1006,7 +1007,7 @@ fn rfftfreq(
     dtype: Option<DtypeArg>,
     device: Option<DeviceArg>,
 ) -> PyResult<NewArray> {
-    let (stream, dtype) = (placed("rfftfreq", stream, device)?, or(dtype, DType::Float32));
+    let (stream, dtype) = (resolve_stream("rfftfreq", stream, device)?, or(dtype, DType::Float32));
     record_on(stream, || transforms::rfftfreq(n, d, dtype)).map(NewArray::from)
 }
 
@@ -1042,7 +1043,7 @@ fn rfftfreq(
 #[pyfunction]
 #[pyo3(signature = (a, axes = None, stream = None))]
 fn fftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || transforms::fftshift(&a, self::axes(axes.as_ref()))).map(NewArray::from)
 }
 
@@ -1078,7 +1079,7 @@ fn fftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResu
 #[pyfunction]
 #[pyo3(signature = (a, axes = None, stream = None))]
 fn ifftshift(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || transforms::ifftshift(&a, self::axes(axes.as_ref()))).map(NewArray::from)
 }
 
@@ -1148,8 +1149,8 @@ fn stft(
     onesided: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (x, window) = (x.alone(), window.map(Operand::alone));
-    // Without padding its mode does not matter.
+    let (x, window) = (x.into_array(), window.map(Operand::into_array));
+    // Without padding, the mode is ignored.
     let padding = if center { super::shaping::pad_mode("stft", pad_mode)? } else { PadMode::Constant };
     let frames = Frames {
         hop: hop_length,
@@ -1230,7 +1231,7 @@ fn istft(
     length: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (matrix, window) = (stft_matrix.alone(), window.map(Operand::alone));
+    let (matrix, window) = (stft_matrix.into_array(), window.map(Operand::into_array));
     let frames = Frames {
         hop: hop_length,
         window_length: win_length,
@@ -1248,7 +1249,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     fft.setattr("__name__", "umber.core.fft")?;
     fft.setattr("__doc__", "Fourier transforms.")?;
     register_transforms(&fft)?;
-    register_transforms_of_several(&fft)?;
+    register_multi_axis_transforms(&fft)?;
     register_cosines(&fft)?;
     for function in [
         wrap_pyfunction!(fftfreq, &fft)?,

@@ -59,7 +59,7 @@ fn bincount(
     minlength: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (x, weights) = (x.alone(), weights.map(Operand::alone));
+    let (x, weights) = (x.into_array(), weights.map(Operand::into_array));
     compute(py, stream, || ops::bincount(&x, weights.as_ref(), minlength)).map(NewArray::from)
 }
 
@@ -76,7 +76,7 @@ fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyRe
     }
     match index(bins) {
         Ok(count) => Ok(Bins::Count(count, range)),
-        Err(_) => Ok(Bins::Edges(bins.extract::<Operand>()?.alone())),
+        Err(_) => Ok(Bins::Edges(bins.extract::<Operand>()?.into_array())),
     }
 }
 
@@ -148,7 +148,7 @@ fn histogram(
 ) -> PyResult<(PyArray, PyArray)> {
     let bins = bins.map_or(Ok(Bins::Count(10, range)), |bins| bins_of("histogram", bins, range))?;
     let density = if density == Some(true) { Density::Normalised } else { Density::Counts };
-    let (a, weights) = (a.alone(), weights.map(Operand::alone));
+    let (a, weights) = (a.into_array(), weights.map(Operand::into_array));
     if matches!(bins, Bins::Suited(..)) && weights.is_some() {
         return Err(PyTypeError::new_err(
             "[histogram] bin rules do not support weights; pass the number of bins or their edges",
@@ -218,7 +218,7 @@ fn histogram_bin_edges(
 ) -> PyResult<NewArray> {
     let _ = weights;
     let bins = bins.map_or(Ok(Bins::Count(10, range)), |bins| bins_of("histogram_bin_edges", bins, range))?;
-    let a = a.alone();
+    let a = a.into_array();
     compute(py, stream, || ops::histogram_bin_edges(&a, &bins)).map(NewArray::from)
 }
 

@@ -204,14 +204,14 @@ fn indices(
     let shape = Shape::checked("indices", dimensions.as_slice()).or_raise()?;
     let dtype = or(dtype, DType::Int32);
     let kind = if sparse { MeshKind::Sparse } else { MeshKind::Full };
-    let along = compute(py, stream, || ops::indices(&shape, dtype, kind))?;
+    let grids = compute(py, stream, || ops::indices(&shape, dtype, kind))?;
     if sparse {
-        return Ok(tuple(py, along)?.into_any());
+        return Ok(tuple(py, grids)?.into_any());
     }
-    let stacked = if along.is_empty() {
+    let stacked = if grids.is_empty() {
         Array::full([0].into(), 0, dtype)
     } else {
-        compute(py, stream, || ops::stack(&along.iter().collect::<Vec<_>>(), 0))?
+        compute(py, stream, || ops::stack(&grids.iter().collect::<Vec<_>>(), 0))?
     };
     Ok(NewArray::from(stacked).object(py)?.into_any())
 }
@@ -251,12 +251,12 @@ fn indices(
 #[pyfunction]
 #[pyo3(signature = (*args, stream = None))]
 fn ix_(py: Python<'_>, args: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
-    let arrays: Vec<Array> = args.into_iter().map(Operand::alone).collect();
+    let arrays: Vec<Array> = args.into_iter().map(Operand::into_array).collect();
     tuple(py, compute(py, stream, || ops::ix_(&arrays.iter().collect::<Vec<_>>()))?)
 }
 
-/// Whether the order of that name is column-major.
-fn first_runs_fastest(op: &str, order: &str) -> PyResult<bool> {
+/// Parse an element order: whether it is column-major.
+fn is_column_major(op: &str, order: &str) -> PyResult<bool> {
     match order {
         "C" => Ok(false),
         "F" => Ok(true),
@@ -312,13 +312,13 @@ fn unravel_index<'py>(
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyTuple>> {
     let shape = Shape::checked("unravel_index", shape.as_slice()).or_raise()?;
-    let indices = indices.alone();
-    if !first_runs_fastest("unravel_index", order)? {
+    let indices = indices.into_array();
+    if !is_column_major("unravel_index", order)? {
         return tuple(py, compute(py, stream, || ops::unravel_index(&indices, &shape))?);
     }
-    let mut found = compute(py, stream, || ops::unravel_index(&indices, &reversed_shape(&shape)))?;
-    found.reverse();
-    tuple(py, found)
+    let mut coordinates = compute(py, stream, || ops::unravel_index(&indices, &reversed_shape(&shape)))?;
+    coordinates.reverse();
+    tuple(py, coordinates)
 }
 
 /// Convert coordinates to indices of the flattened array.
@@ -372,17 +372,17 @@ fn ravel_multi_index(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let shape = Shape::checked("ravel_multi_index", dims.as_slice()).or_raise()?;
-    let along = rows("ravel_multi_index", multi_index)?;
+    let coordinates = rows("ravel_multi_index", multi_index)?;
     let mut modes = super::selecting::modes_of("ravel_multi_index", mode)?;
-    let mut along: Vec<&Array> = along.iter().collect();
-    let shape = if first_runs_fastest("ravel_multi_index", order)? {
-        along.reverse();
+    let mut coordinates: Vec<&Array> = coordinates.iter().collect();
+    let shape = if is_column_major("ravel_multi_index", order)? {
+        coordinates.reverse();
         modes.reverse();
         reversed_shape(&shape)
     } else {
         shape
     };
-    compute(py, stream, || ops::ravel_multi_index(&along, &shape, &modes)).map(NewArray::from)
+    compute(py, stream, || ops::ravel_multi_index(&coordinates, &shape, &modes)).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

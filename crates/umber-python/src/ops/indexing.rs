@@ -59,7 +59,7 @@ fn take(
     mode: &str,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, indices, mode) = (a.alone(), indices.alone(), mode_of("take", mode)?);
+    let (a, indices, mode) = (a.into_array(), indices.into_array(), mode_of("take", mode)?);
     record_on(stream, || ops::take_within(&a, &indices, axis, mode)).map(NewArray::from)
 }
 
@@ -110,7 +110,7 @@ fn take_along_axis(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, indices) = (a.alone(), indices.alone());
+    let (a, indices) = (a.into_array(), indices.into_array());
     record_on(stream, || ops::take_along_axis(&a, &indices, axis)).map(NewArray::from)
 }
 
@@ -162,8 +162,8 @@ fn put_along_axis(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, indices) = (a.alone(), indices.alone());
-    let values = values.beside(&a)?;
+    let (a, indices) = (a.into_array(), indices.into_array());
+    let values = values.promote_with(&a)?;
     record_on(stream, || ops::put_along_axis(&a, &indices, &values, axis)).map(NewArray::from)
 }
 
@@ -215,7 +215,7 @@ fn slice(
     slice_size: Ints,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, start) = (a.alone(), start_indices.alone());
+    let (a, start) = (a.into_array(), start_indices.into_array());
     record_on(stream, || ops::dynamic_slice(&a, &start, axes.as_slice(), slice_size.as_slice()))
         .map(NewArray::from)
 }
@@ -266,8 +266,8 @@ fn slice_update(
     axes: Ints,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, start) = (a.alone(), start_indices.alone());
-    let update = update.beside(&a)?;
+    let (a, start) = (a.into_array(), start_indices.into_array());
+    let update = update.promote_with(&a)?;
     record_on(stream, || ops::dynamic_slice_update(&a, &update, &start, axes.as_slice())).map(NewArray::from)
 }
 

@@ -55,7 +55,7 @@ fn delete(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (arr, index) = (arr.alone(), parse_one(obj)?);
+    let (arr, index) = (arr.into_array(), parse_one(obj)?);
     compute(py, stream, || ops::delete(&arr, &index, axis)).map(NewArray::from)
 }
 
@@ -108,8 +108,8 @@ fn insert(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (arr, index) = (arr.alone(), parse_one(obj)?);
-    let values = values.beside(&arr)?;
+    let (arr, index) = (arr.into_array(), parse_one(obj)?);
+    let values = values.promote_with(&arr)?;
     compute(py, stream, || ops::insert(&arr, &index, &values, axis)).map(NewArray::from)
 }
 
@@ -199,8 +199,8 @@ fn trim_zeros(
     axis: Option<Ints>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let filt = filt.alone();
-    let ends = match trim.to_lowercase().as_str() {
+    let filt = filt.into_array();
+    let sides = match trim.to_lowercase().as_str() {
         "fb" | "bf" => TrimSides::Both,
         "f" => TrimSides::Front,
         "b" => TrimSides::Back,
@@ -210,7 +210,7 @@ fn trim_zeros(
             )));
         }
     };
-    compute(py, stream, || ops::trim_zeros(&filt, ends, axes(axis.as_ref()))).map(NewArray::from)
+    compute(py, stream, || ops::trim_zeros(&filt, sides, axes(axis.as_ref()))).map(NewArray::from)
 }
 
 /// Repeat or truncate the elements of an array to fill a new shape.
@@ -246,7 +246,7 @@ fn trim_zeros(
 #[pyfunction]
 #[pyo3(signature = (a, new_shape, *, stream = None))]
 fn resize(a: Operand, new_shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::resize(&a, new_shape.as_slice())).map(NewArray::from)
 }
 
@@ -297,7 +297,7 @@ fn repeat(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    repeated(py, &array.alone(), repeats, axis, stream)
+    repeated(py, &array.into_array(), repeats, axis, stream)
 }
 
 /// `array` with each element repeated; `repeats` is a number, or an array with a count for each element.
@@ -312,7 +312,7 @@ pub(super) fn repeated(
         let repeats = repeats.extract()?;
         return record_on(stream, || ops::repeat(array, repeats, axis)).map(NewArray::from);
     }
-    let counts = repeats.extract::<Operand>()?.alone();
+    let counts = repeats.extract::<Operand>()?.into_array();
     compute(py, stream, || ops::repeat_each(array, &counts, axis)).map(NewArray::from)
 }
 

@@ -68,10 +68,10 @@ fn interp(
     period: Option<f64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (xp, fp) = (xp.alone(), fp.alone());
-    let x = x.beside(&xp)?;
-    let left = left.map(|left| left.beside(&fp)).transpose()?;
-    let right = right.map(|right| right.beside(&fp)).transpose()?;
+    let (xp, fp) = (xp.into_array(), fp.into_array());
+    let x = x.promote_with(&xp)?;
+    let left = left.map(|left| left.promote_with(&fp)).transpose()?;
+    let right = right.map(|right| right.promote_with(&fp)).transpose()?;
     let outside = Outside { left: left.as_ref(), right: right.as_ref(), period };
     record_on(stream, || ops::interp(&x, &xp, &fp, outside)).map(NewArray::from)
 }
@@ -143,11 +143,12 @@ fn gradient(
             return Err(PyValueError::new_err(format!("[gradient] got edge_order {other}, expected 1 or 2")));
         }
     };
-    let f = f.alone();
-    let spacing: Vec<Array> = varargs.into_iter().map(|step| step.beside(&f)).collect::<PyResult<_>>()?;
+    let f = f.into_array();
+    let spacing: Vec<Array> =
+        varargs.into_iter().map(|step| step.promote_with(&f)).collect::<PyResult<_>>()?;
     let spacing: Vec<&Array> = spacing.iter().collect();
-    let slopes = record_on(stream, || ops::gradient(&f, &spacing, axes(axis.as_ref()), edges))?;
-    match <[Array; 1]>::try_from(slopes) {
+    let gradients = record_on(stream, || ops::gradient(&f, &spacing, axes(axis.as_ref()), edges))?;
+    match <[Array; 1]>::try_from(gradients) {
         Ok([one]) => Ok(NewArray::from(one).object(py)?.into_any()),
         Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
     }
@@ -206,7 +207,7 @@ fn trapezoid(
     axis: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (y, x) = (y.alone(), x.map(Operand::alone));
+    let (y, x) = (y.into_array(), x.map(Operand::into_array));
     let samples = x.as_ref().map_or(Samples::Every(dx), Samples::At);
     record_on(stream, || ops::trapezoid(&y, samples, axis)).map(NewArray::from)
 }
@@ -256,9 +257,9 @@ fn ediff1d(
     to_begin: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let ary = ary.alone();
-    let to_end = to_end.map(|end| end.beside(&ary)).transpose()?;
-    let to_begin = to_begin.map(|begin| begin.beside(&ary)).transpose()?;
+    let ary = ary.into_array();
+    let to_end = to_end.map(|end| end.promote_with(&ary)).transpose()?;
+    let to_begin = to_begin.map(|begin| begin.promote_with(&ary)).transpose()?;
     record_on(stream, || ops::ediff1d(&ary, to_end.as_ref(), to_begin.as_ref())).map(NewArray::from)
 }
 

@@ -10,28 +10,28 @@ use crate::dtype::{DtypeArg, summing};
 use crate::new_array::NewArray;
 
 /// NumPy's optional arguments of reductions.
-pub(super) struct Selected {
+pub(super) struct ReductionArgs {
     dtype: Option<DType>,
     initial: Option<Array>,
     condition: Option<Array>,
     mean: Option<Array>,
 }
 
-impl Selected {
+impl ReductionArgs {
     pub(super) fn new(
         a: &Array,
         dtype: Option<DtypeArg>,
         initial: Option<Operand>,
         condition: Option<Operand>,
-    ) -> PyResult<Selected> {
-        let initial = initial.map(|value| value.beside(a)).transpose()?;
+    ) -> PyResult<ReductionArgs> {
+        let initial = initial.map(|value| value.promote_with(a)).transpose()?;
         let dtype = summing(dtype, a.dtype());
-        Ok(Selected { dtype, initial, condition: condition.map(Operand::alone), mean: None })
+        Ok(ReductionArgs { dtype, initial, condition: condition.map(Operand::into_array), mean: None })
     }
 
-    /// With a known mean, from which deviations are taken.
-    pub(super) fn around(self, a: &Array, mean: Option<Operand>) -> PyResult<Selected> {
-        Ok(Selected { mean: mean.map(|mean| mean.beside(a)).transpose()?, ..self })
+    /// Add a known mean, from which deviations are computed.
+    pub(super) fn with_mean(self, a: &Array, mean: Option<Operand>) -> PyResult<ReductionArgs> {
+        Ok(ReductionArgs { mean: mean.map(|mean| mean.promote_with(a)).transpose()?, ..self })
     }
 
     pub(super) fn selection(&self) -> Selection<'_> {
@@ -63,10 +63,10 @@ macro_rules! folds {
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
-                let selected = Selected::new(&a, dtype, initial, r#where)?;
+                let a = a.into_array();
+                let args = ReductionArgs::new(&a, dtype, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                record_on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selected.selection()))
+                record_on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, args.selection()))
                     .map(NewArray::from)
             }
         )*
@@ -302,10 +302,10 @@ macro_rules! tests {
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
-                let selected = Selected::new(&a, None, None, r#where)?;
+                let a = a.into_array();
+                let args = ReductionArgs::new(&a, None, None, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                record_on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, selected.selection()))
+                record_on(stream, || ops::reduce_selected(ReduceKind::$kind, &a, axes, keep, args.selection()))
                     .map(NewArray::from)
             }
         )*
@@ -466,10 +466,10 @@ fn mean(
     r#where: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
-    let selected = Selected::new(&a, dtype, None, r#where)?;
+    let a = a.into_array();
+    let args = ReductionArgs::new(&a, dtype, None, r#where)?;
     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-    record_on(stream, || ops::mean_selected(&a, axes, keep, selected.selection())).map(NewArray::from)
+    record_on(stream, || ops::mean_selected(&a, axes, keep, args.selection())).map(NewArray::from)
 }
 
 /// Variance and standard deviation.
@@ -494,10 +494,10 @@ macro_rules! dispersions {
                 mean: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof as f64));
-                let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
+                let (a, ddof) = (a.into_array(), correction.unwrap_or(ddof as f64));
+                let args = ReductionArgs::new(&a, dtype, None, r#where)?.with_mean(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                record_on(stream, || ops::$function(&a, axes, keep, ddof, selected.selection())).map(NewArray::from)
+                record_on(stream, || ops::$function(&a, axes, keep, ddof, args.selection())).map(NewArray::from)
             }
         )*
 

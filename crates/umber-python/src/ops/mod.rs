@@ -1,4 +1,4 @@
-//! The functions of `umber.core`, a file a group as in the core's `ops`.
+//! The functions of `umber.core`, with one file for each group, as in the core's `ops`.
 
 mod aliases;
 mod array_methods;

@@ -6,7 +6,7 @@ use umber_core::ops;
 use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
 use crate::dtype::{DtypeArg, summing};
 use crate::new_array::NewArray;
-use crate::ops::masked_reductions::Selected;
+use crate::ops::masked_reductions::ReductionArgs;
 use crate::ops::reductions::{arg_reductions, reductions};
 
 /// Reductions over any axes with `dtype`, `initial` and `where`.
@@ -28,10 +28,10 @@ macro_rules! folds {
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
-                let selected = Selected::new(&a, dtype, initial, r#where)?;
+                let a = a.into_array();
+                let args = ReductionArgs::new(&a, dtype, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                record_on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(NewArray::from)
+                record_on(stream, || ops::$name(&a, axes, keep, args.selection())).map(NewArray::from)
             }
         )*
 
@@ -158,10 +158,10 @@ macro_rules! extrema {
                 r#where: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
-                let selected = Selected::new(&a, None, initial, r#where)?;
+                let a = a.into_array();
+                let args = ReductionArgs::new(&a, None, initial, r#where)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                record_on(stream, || ops::$name(&a, axes, keep, selected.selection())).map(NewArray::from)
+                record_on(stream, || ops::$name(&a, axes, keep, args.selection())).map(NewArray::from)
             }
         )*
 
@@ -370,10 +370,10 @@ fn nanmean(
     r#where: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
-    let selected = Selected::new(&a, dtype, None, r#where)?;
+    let a = a.into_array();
+    let args = ReductionArgs::new(&a, dtype, None, r#where)?;
     let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-    record_on(stream, || ops::nanmean(&a, axes, keep, selected.selection())).map(NewArray::from)
+    record_on(stream, || ops::nanmean(&a, axes, keep, args.selection())).map(NewArray::from)
 }
 
 arg_reductions! {
@@ -473,10 +473,10 @@ macro_rules! dispersions {
                 mean: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, ddof) = (a.alone(), correction.unwrap_or(ddof));
-                let selected = Selected::new(&a, dtype, None, r#where)?.around(&a, mean)?;
+                let (a, ddof) = (a.into_array(), correction.unwrap_or(ddof));
+                let args = ReductionArgs::new(&a, dtype, None, r#where)?.with_mean(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
-                record_on(stream, || ops::$name(&a, axes, keep, ddof, selected.selection())).map(NewArray::from)
+                record_on(stream, || ops::$name(&a, axes, keep, ddof, args.selection())).map(NewArray::from)
             }
         )*
 
@@ -613,7 +613,7 @@ macro_rules! scans {
                 dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 let order = ops::ScanOrder { axis, ..ops::ScanOrder::default() };
                 record_on(stream, || ops::$name(&a, order, summing(dtype, a.dtype()))).map(NewArray::from)
             }

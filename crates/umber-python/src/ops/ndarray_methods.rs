@@ -1,6 +1,6 @@
-//! Methods of `array` that clients of NumPy's arrays call.
+//! Methods of `array` that exist for compatibility with NumPy's `ndarray`.
 //!
-//! One subject: one method after the other; most lines are their documentation.
+//! One subject: short bindings of methods; most lines are their documentation.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -17,7 +17,7 @@ use crate::dtype::{DtypeArg, summing};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// NumPy's names of sorting algorithms, of which one serves for all.
+/// Check a name of a sorting algorithm of NumPy. All of them select the same algorithm.
 fn check_kind(op: &str, kind: Option<&str>) -> PyResult<()> {
     match kind {
         None | Some("quicksort" | "mergesort" | "heapsort" | "stable") => Ok(()),
@@ -28,8 +28,8 @@ fn check_kind(op: &str, kind: Option<&str>) -> PyResult<()> {
 }
 
 impl PyArray {
-    /// Put `changed` in place of the value, and return the object.
-    fn replaced<'py>(slf: &Bound<'py, Self>, changed: Array) -> PyResult<Bound<'py, Self>> {
+    /// Replace the value by `changed` and return the object.
+    fn replace_value<'py>(slf: &Bound<'py, Self>, changed: Array) -> PyResult<Bound<'py, Self>> {
         slf.get().update(slf.py(), changed)?;
         Ok(slf.clone())
     }
@@ -97,8 +97,8 @@ impl PyArray {
         stream: Option<StreamArg>,
     ) -> PyResult<NewArray> {
         let a = self.get();
-        let low = min.map(|low| low.beside(&a)).transpose()?;
-        let high = max.map(|high| high.beside(&a)).transpose()?;
+        let low = min.map(|low| low.promote_with(&a)).transpose()?;
+        let high = max.map(|high| high.promote_with(&a)).transpose()?;
         record_on(stream, || ops::clip(&a, low.as_ref(), high.as_ref())).map(NewArray::from)
     }
 
@@ -132,7 +132,7 @@ impl PyArray {
     #[pyo3(signature = (b, *, stream = None))]
     fn dot(&self, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
         let a = self.get();
-        let b = b.beside(&a)?;
+        let b = b.promote_with(&a)?;
         record_on(stream, || ops::dot(&a, &b)).map(NewArray::from)
     }
 
@@ -215,7 +215,7 @@ impl PyArray {
         axis: Option<i64>,
         stream: Option<StreamArg>,
     ) -> PyResult<NewArray> {
-        let (a, condition) = (self.get(), condition.alone());
+        let (a, condition) = (self.get(), condition.into_array());
         compute(py, stream, || ops::compress(&condition, &a, axis)).map(NewArray::from)
     }
 
@@ -518,7 +518,7 @@ impl PyArray {
         let _ = stable;
         check_kind("sort", kind)?;
         let sorted = record_on(stream, || ops::sort(&slf.get().get(), Some(axis), SortOrder::Ascending))?;
-        Self::replaced(slf, sorted)
+        Self::replace_value(slf, sorted)
     }
 
     /// Partition the array in place along an axis about its `kth` element, and return it.
@@ -561,8 +561,8 @@ impl PyArray {
         axis: i64,
         stream: Option<StreamArg>,
     ) -> PyResult<Bound<'py, Self>> {
-        let parted = record_on(stream, || ops::partition(&slf.get().get(), kth, Some(axis)))?;
-        Self::replaced(slf, parted)
+        let partitioned = record_on(stream, || ops::partition(&slf.get().get(), kth, Some(axis)))?;
+        Self::replace_value(slf, partitioned)
     }
 
     /// Set every element to a number in place, and return the array.
@@ -608,7 +608,7 @@ impl PyArray {
         }
         let value = ops::reshape(&value, &[]).or_raise()?;
         let filled = ops::full(a.shape(), &value, Some(a.dtype())).or_raise()?;
-        Self::replaced(slf, filled)
+        Self::replace_value(slf, filled)
     }
 
     /// Set elements at indices of the flattened array in place, and return the array.
@@ -651,9 +651,9 @@ impl PyArray {
         stream: Option<StreamArg>,
     ) -> PyResult<Bound<'py, Self>> {
         let (a, py) = (slf.get().get(), slf.py());
-        let (indices, values, mode) = (indices.alone(), values.beside(&a)?, mode_of("put", mode)?);
+        let (indices, values, mode) = (indices.into_array(), values.promote_with(&a)?, mode_of("put", mode)?);
         crate::indexing::evaluate_index(py, [&indices])?;
         let changed = compute(py, stream, || ops::put(&a, &indices, &values, mode))?;
-        Self::replaced(slf, changed)
+        Self::replace_value(slf, changed)
     }
 }

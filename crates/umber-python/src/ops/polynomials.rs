@@ -176,8 +176,8 @@ arithmetic! {
 #[pyfunction]
 #[pyo3(signature = (p, x, *, stream = None))]
 fn polyval(p: Operand, x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let p = p.alone();
-    let x = x.beside(&p)?;
+    let p = p.into_array();
+    let x = x.promote_with(&p)?;
     record_on(stream, || ops::polyval(&p, &x)).map(NewArray::from)
 }
 
@@ -215,7 +215,7 @@ fn polyval(p: Operand, x: Operand, stream: Option<StreamArg>) -> PyResult<NewArr
 #[pyfunction]
 #[pyo3(signature = (p, m = 1, *, stream = None))]
 fn polyder(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let p = p.alone();
+    let p = p.into_array();
     record_on(stream, || ops::polyder(&p, m)).map(NewArray::from)
 }
 
@@ -261,8 +261,8 @@ fn polyder(p: Operand, m: i64, stream: Option<StreamArg>) -> PyResult<NewArray> 
 #[pyfunction]
 #[pyo3(signature = (p, m = 1, k = None, *, stream = None))]
 fn polyint(p: Operand, m: i64, k: Option<Operand>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let p = p.alone();
-    let k = k.map(|k| k.beside(&p)).transpose()?;
+    let p = p.into_array();
+    let k = k.map(|k| k.promote_with(&p)).transpose()?;
     record_on(stream, || ops::polyint(&p, m, k.as_ref())).map(NewArray::from)
 }
 
@@ -339,7 +339,7 @@ fn polyfit(
     cov: CovArg,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let (x, y, w) = (x.alone(), y.alone(), w.map(Operand::alone));
+    let (x, y, w) = (x.into_array(), y.into_array(), w.map(Operand::into_array));
     let w = w.as_ref();
     let coefficients = if full || rcond.is_some() {
         let fit = compute(py, stream, || ops::polyfit_full(&x, &y, deg, w, rcond))?;
@@ -365,8 +365,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for CovArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        if let Ok(is_wanted) = object.extract::<bool>() {
-            return Ok(CovArg(is_wanted.then_some(CovarianceUnit::Residuals)));
+        if let Ok(is_requested) = object.extract::<bool>() {
+            return Ok(CovArg(is_requested.then_some(CovarianceUnit::Residuals)));
         }
         match object.extract::<&str>() {
             Ok("unscaled") => Ok(CovArg(Some(CovarianceUnit::Weights))),
@@ -430,8 +430,8 @@ fn polydiv(
     stream: Option<StreamArg>,
 ) -> PyResult<(PyArray, PyArray)> {
     let (u, v) = Operand::pair(u, v)?;
-    let (quotient, rest) = compute(py, stream, || ops::polydiv(&u, &v))?;
-    Ok((quotient.into(), rest.into()))
+    let (quotient, remainder) = compute(py, stream, || ops::polydiv(&u, &v))?;
+    Ok((quotient.into(), remainder.into()))
 }
 
 /// Roots of a polynomial.
@@ -472,7 +472,7 @@ fn polydiv(
 #[pyfunction]
 #[pyo3(signature = (p, *, stream = None))]
 fn roots(py: Python<'_>, p: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let p = p.alone();
+    let p = p.into_array();
     compute(py, stream, || ops::roots(&p)).map(NewArray::from)
 }
 
@@ -515,7 +515,7 @@ fn roots(py: Python<'_>, p: Operand, stream: Option<StreamArg>) -> PyResult<NewA
 #[pyfunction]
 #[pyo3(signature = (seq_of_zeros, *, stream = None))]
 fn poly(seq_of_zeros: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let zeros = seq_of_zeros.alone();
+    let zeros = seq_of_zeros.into_array();
     record_on(stream, || ops::poly(&zeros)).map(NewArray::from)
 }
 
@@ -561,7 +561,7 @@ fn poly(seq_of_zeros: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> 
 #[pyo3(signature = (x, N = None, increasing = false, *, stream = None))]
 #[expect(non_snake_case, reason = "the argument's public name")]
 fn vander(x: Operand, N: Option<i64>, increasing: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let x = x.alone();
+    let x = x.into_array();
     let powers = if increasing { Powers::Rising } else { Powers::Falling };
     record_on(stream, || ops::vander(&x, N, powers)).map(NewArray::from)
 }

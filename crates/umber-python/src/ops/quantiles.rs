@@ -12,13 +12,13 @@ use crate::convert::from_object;
 use crate::new_array::NewArray;
 
 /// The argument `q`: arrays keep their dtype, Python's numbers become float64.
-fn parts(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
+fn fractions(op: &str, q: &Bound<'_, PyAny>) -> PyResult<Array> {
     let dtype = if q.is_instance_of::<PyArray>() { None } else { Some(DType::Float64) };
     if q.is_instance_of::<PyComplex>() {
         return Err(PyTypeError::new_err(format!("[{op}] q: got complex, expected a real number")));
     }
     match from_object(q, dtype)? {
-        Some(parts) => Ok(parts),
+        Some(fractions) => Ok(fractions),
         None => Err(PyTypeError::new_err(format!(
             "[{op}] q: got {}, expected a number or an array of numbers",
             q.get_type().name()?
@@ -57,9 +57,9 @@ macro_rules! quantiles {
                 weights: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, q) = (a.alone(), parts(stringify!($name), q)?);
+                let (a, q) = (a.into_array(), fractions(stringify!($name), q)?);
                 let method = method_of(stringify!($name), method)?;
-                if let Some(weights) = weights.map(Operand::alone) {
+                if let Some(weights) = weights.map(Operand::into_array) {
                     check_weighted(stringify!($name), method)?;
                     let renamed = |error: Error| error.with_op(stringify!($name));
                     return record_on(stream, || {

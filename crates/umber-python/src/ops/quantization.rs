@@ -10,12 +10,12 @@ use umber_core::ops::{
 use umber_core::{Array, DType};
 
 use crate::args::{Operand, StreamArg, record_on};
-use crate::dtype::{DtypeArg, beside, or};
+use crate::dtype::{DtypeArg, dtype_for, or};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
-/// The format that the arguments of a call name.
-fn how(op: &str, mode: &str, group_size: Option<i64>, bits: Option<i64>) -> PyResult<Quantization> {
+/// Parse the quantisation format from the arguments of a call.
+fn parse_format(op: &str, mode: &str, group_size: Option<i64>, bits: Option<i64>) -> PyResult<Quantization> {
     QuantizationMode::named(op, mode)
         .and_then(|mode| Quantization::new(op, mode, group_size, bits))
         .or_raise()
@@ -125,10 +125,10 @@ fn quantize(
     global_scale: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<Vec<NewArray>> {
-    let how = how("quantize", mode, group_size, bits)?;
-    let (w, scale) = (w.alone(), global_scale.map(Operand::alone));
-    let parts = record_on(stream, || ops::quantize(&w, how, scale.as_ref()))?;
-    Ok(parts.into_iter().map(NewArray::from).collect())
+    let format = parse_format("quantize", mode, group_size, bits)?;
+    let (w, scale) = (w.into_array(), global_scale.map(Operand::into_array));
+    let arrays = record_on(stream, || ops::quantize(&w, format, scale.as_ref()))?;
+    Ok(arrays.into_iter().map(NewArray::from).collect())
 }
 
 /// Recover the elements of a quantised array: ``scales * codes + biases``, group by group.
@@ -198,10 +198,10 @@ fn dequantize(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let how = how("dequantize", mode, group_size, bits)?;
-    let (words, scales, biases) = (w.alone(), scales.alone(), biases.map(Operand::alone));
-    let (scale, dtype) = (global_scale.map(Operand::alone), beside(dtype, scales.dtype()));
-    let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
+    let format = parse_format("dequantize", mode, group_size, bits)?;
+    let (words, scales, biases) = (w.into_array(), scales.into_array(), biases.map(Operand::into_array));
+    let (scale, dtype) = (global_scale.map(Operand::into_array), dtype_for(dtype, scales.dtype()));
+    let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how: format };
     record_on(stream, || ops::dequantize(w, scale.as_ref(), dtype)).map(NewArray::from)
 }
 
@@ -272,9 +272,10 @@ fn quantized_matmul(
     mode: &str,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let how = how("quantized_matmul", mode, group_size, bits)?;
-    let (x, words, scales, biases) = (x.alone(), w.alone(), scales.alone(), biases.map(Operand::alone));
-    let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
+    let format = parse_format("quantized_matmul", mode, group_size, bits)?;
+    let (x, words, scales, biases) =
+        (x.into_array(), w.into_array(), scales.into_array(), biases.map(Operand::into_array));
+    let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how: format };
     record_on(stream, || ops::quantized_matmul(&x, w, transposed_if(transpose))).map(NewArray::from)
 }
 
@@ -354,13 +355,13 @@ fn gather_qmm(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let _ = sorted_indices;
-    let how = how("gather_qmm", mode, group_size, bits)?;
-    let (x, words, scales) = (x.alone(), w.alone(), scales.alone());
+    let format = parse_format("gather_qmm", mode, group_size, bits)?;
+    let (x, words, scales) = (x.into_array(), w.into_array(), scales.into_array());
     let [biases, lhs, rhs, scale] =
-        [biases, lhs_indices, rhs_indices, global_scale].map(|given| given.map(Operand::alone));
-    let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how };
-    let picks = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
-    record_on(stream, || ops::gather_qmm(&x, w, picks, transposed_if(transpose), scale.as_ref()))
+        [biases, lhs_indices, rhs_indices, global_scale].map(|argument| argument.map(Operand::into_array));
+    let w = Quantized { words: &words, scales: &scales, biases: biases.as_ref(), how: format };
+    let gathered = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
+    record_on(stream, || ops::gather_qmm(&x, w, gathered, transposed_if(transpose), scale.as_ref()))
         .map(NewArray::from)
 }
 
@@ -429,11 +430,11 @@ fn qqmm(
     global_scale_w: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let how = how("qqmm", mode, group_size, bits)?;
-    let (x, words) = (x.alone(), w.alone());
+    let format = parse_format("qqmm", mode, group_size, bits)?;
+    let (x, words) = (x.into_array(), w.into_array());
     let [scales, of_x, of_w] =
-        [scales, global_scale_x, global_scale_w].map(|given| given.map(Operand::alone));
-    let w = maybe_quantized("qqmm", &words, scales.as_ref(), how)?;
+        [scales, global_scale_x, global_scale_w].map(|argument| argument.map(Operand::into_array));
+    let w = maybe_quantized("qqmm", &words, scales.as_ref(), format)?;
     let global = global_scales("qqmm", of_x.as_ref(), of_w.as_ref())?;
     record_on(stream, || ops::qqmm(&x, w, global)).map(NewArray::from)
 }
@@ -511,14 +512,15 @@ fn gather_qqmm(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let _ = sorted_indices;
-    let how = how("gather_qqmm", mode, group_size, bits)?;
-    let (x, words) = (x.alone(), w.alone());
-    let [scales, lhs, rhs] = [scales, lhs_indices, rhs_indices].map(|given| given.map(Operand::alone));
-    let [of_x, of_w] = [global_scale_x, global_scale_w].map(|given| given.map(Operand::alone));
-    let w = maybe_quantized("gather_qqmm", &words, scales.as_ref(), how)?;
+    let format = parse_format("gather_qqmm", mode, group_size, bits)?;
+    let (x, words) = (x.into_array(), w.into_array());
+    let [scales, lhs, rhs] =
+        [scales, lhs_indices, rhs_indices].map(|argument| argument.map(Operand::into_array));
+    let [of_x, of_w] = [global_scale_x, global_scale_w].map(|argument| argument.map(Operand::into_array));
+    let w = maybe_quantized("gather_qqmm", &words, scales.as_ref(), format)?;
     let global = global_scales("gather_qqmm", of_x.as_ref(), of_w.as_ref())?;
-    let picks = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
-    record_on(stream, || ops::gather_qqmm(&x, w, picks, global)).map(NewArray::from)
+    let gathered = Gathered { lhs: lhs.as_ref(), rhs: rhs.as_ref() };
+    record_on(stream, || ops::gather_qqmm(&x, w, gathered, global)).map(NewArray::from)
 }
 
 /// Round to the nearest float8 (E4M3) and return its bits as uint8.
@@ -556,7 +558,7 @@ fn gather_qqmm(
 #[pyfunction]
 #[pyo3(signature = (x, *, stream = None))]
 fn to_fp8(x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    record_on(stream, || ops::to_fp8(&x.alone())).map(NewArray::from)
+    record_on(stream, || ops::to_fp8(&x.into_array())).map(NewArray::from)
 }
 
 /// Convert float8 (E4M3) codes to floating-point numbers.
@@ -591,7 +593,7 @@ fn to_fp8(x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
 #[pyfunction]
 #[pyo3(signature = (x, dtype = None, *, stream = None))]
 fn from_fp8(x: Operand, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    record_on(stream, || ops::from_fp8(&x.alone(), or(dtype, DType::BFloat16))).map(NewArray::from)
+    record_on(stream, || ops::from_fp8(&x.into_array(), or(dtype, DType::BFloat16))).map(NewArray::from)
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

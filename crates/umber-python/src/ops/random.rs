@@ -15,8 +15,8 @@ use crate::enter::OrRaise;
 use crate::error_text::shortened;
 use crate::new_array::NewArray;
 
-/// An optional array argument, as the core takes it.
-fn given(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
+/// The value of an optional array argument.
+fn array_value(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
     array.map(|array| array.get().get())
 }
 
@@ -24,8 +24,8 @@ fn shape_or_scalar(shape: Option<&Ints>) -> &[i64] {
     shape.map_or(&[], Ints::as_slice)
 }
 
-/// The 64 bits of a seed.
-fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
+/// Parse a 64-bit seed.
+fn seed_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
     seed.extract::<u64>().map_err(|error| {
         let got = shortened(seed);
         if error.is_instance_of::<PyOverflowError>(seed.py()) {
@@ -71,7 +71,7 @@ fn bits_of(op: &str, seed: &Bound<'_, PyAny>) -> PyResult<u64> {
 /// array([0, 7], dtype=uint32)
 #[pyfunction]
 fn key(seed: &Bound<'_, PyAny>) -> PyResult<NewArray> {
-    random::key(bits_of("key", seed)?).or_raise().map(NewArray::from)
+    random::key(seed_of("key", seed)?).or_raise().map(NewArray::from)
 }
 
 /// Set the global random key from a seed.
@@ -106,7 +106,7 @@ fn key(seed: &Bound<'_, PyAny>) -> PyResult<NewArray> {
 /// True
 #[pyfunction]
 fn seed(seed: &Bound<'_, PyAny>) -> PyResult<()> {
-    random::seed(bits_of("seed", seed)?).or_raise()
+    random::seed(seed_of("seed", seed)?).or_raise()
 }
 
 /// Split a key into several independent keys.
@@ -146,7 +146,7 @@ fn split(key: &Bound<'_, PyArray>, num: i64, stream: Option<StreamArg>) -> PyRes
     record_on(stream, || random::split(&key, num)).map(NewArray::from)
 }
 
-/// Refuse a negative scale. Arrays are not checked, as they may not be evaluated yet.
+/// Reject a negative scale. Arrays are not checked, since they may not be evaluated yet.
 fn check_scale(scale: Option<&Operand>) -> PyResult<()> {
     if let Some(Operand::Number(value)) = scale
         && !matches!(value, umber_core::Scalar::Complex(..))
@@ -160,18 +160,17 @@ fn check_scale(scale: Option<&Operand>) -> PyResult<()> {
 /// A scale as an array.
 fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
     check_scale(scale.as_ref())?;
-    Ok(scale.map(Operand::alone))
+    Ok(scale.map(Operand::into_array))
 }
 
-/// The dtype of a draw with these parameters. A Python number type as dtype takes its width from the parameters that are
-/// arrays.
-fn drawn(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DType) -> DType {
-    let given = parameters.iter().flatten().filter_map(|parameter| match parameter {
+/// The dtype of random numbers with these parameters. A Python number type as dtype takes its width from array parameters.
+fn sample_dtype(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DType) -> DType {
+    let dtypes = parameters.iter().flatten().filter_map(|parameter| match parameter {
         Operand::Array(array) => Some(array.dtype()),
         Operand::Number(_) => None,
     });
-    match (dtype, given.reduce(umber_core::types::promote)) {
-        (Some(dtype), Some(given)) => dtype.beside(given),
+    match (dtype, dtypes.reduce(umber_core::types::promote)) {
+        (Some(dtype), Some(promoted)) => dtype.dtype_for(promoted),
         (dtype, _) => or(dtype, default),
     }
 }
@@ -225,10 +224,10 @@ fn uniform(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[low.as_ref(), high.as_ref()], DType::Float32);
-    let low = low.map_or_else(|| Array::scalar(0.0, dtype), Operand::alone);
-    let high = high.map_or_else(|| Array::scalar(1.0, dtype), Operand::alone);
-    let key = given(key);
+    let dtype = sample_dtype(dtype, &[low.as_ref(), high.as_ref()], DType::Float32);
+    let low = low.map_or_else(|| Array::scalar(0.0, dtype), Operand::into_array);
+    let high = high.map_or_else(|| Array::scalar(1.0, dtype), Operand::into_array);
+    let key = array_value(key);
     record_on(stream, || random::uniform(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
         .map(NewArray::from)
 }
@@ -287,8 +286,8 @@ fn normal(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32);
-    let (loc, scale, key) = (loc.map(Operand::alone), scale_of(scale)?, given(key));
+    let dtype = sample_dtype(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32);
+    let (loc, scale, key) = (loc.map(Operand::into_array), scale_of(scale)?, array_value(key));
     record_on(stream, || {
         random::normal(shape_or_scalar(shape.as_ref()), dtype, loc.as_ref(), scale.as_ref(), key.as_ref())
     })
@@ -342,8 +341,8 @@ fn bernoulli(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let p = p.map_or_else(|| Array::scalar(0.5, DType::Float32), Operand::alone);
-    let key = given(key);
+    let p = p.map_or_else(|| Array::scalar(0.5, DType::Float32), Operand::into_array);
+    let key = array_value(key);
     record_on(stream, || random::bernoulli(&p, shape.as_ref().map(Ints::as_slice), key.as_ref()))
         .map(NewArray::from)
 }
@@ -400,8 +399,8 @@ fn randint(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[Some(&low), Some(&high)], DType::Int32);
-    let (low, high, key) = (low.alone(), high.alone(), given(key));
+    let dtype = sample_dtype(dtype, &[Some(&low), Some(&high)], DType::Int32);
+    let (low, high, key) = (low.into_array(), high.into_array(), array_value(key));
     record_on(stream, || random::randint(&low, &high, shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
         .map(NewArray::from)
 }
@@ -454,8 +453,8 @@ fn truncated_normal(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[Some(&lower), Some(&upper)], DType::Float32);
-    let (lower, upper, key) = (lower.alone(), upper.alone(), given(key));
+    let dtype = sample_dtype(dtype, &[Some(&lower), Some(&upper)], DType::Float32);
+    let (lower, upper, key) = (lower.into_array(), upper.into_array(), array_value(key));
     let shape = shape.as_ref().map(Ints::as_slice);
     record_on(stream, || random::truncated_normal(&lower, &upper, shape, dtype, key.as_ref()))
         .map(NewArray::from)
@@ -508,7 +507,7 @@ fn gumbel(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (dtype, key) = (or(dtype, DType::Float32), given(key));
+    let (dtype, key) = (or(dtype, DType::Float32), array_value(key));
     record_on(stream, || random::gumbel(shape_or_scalar(shape.as_ref()), dtype, key.as_ref()))
         .map(NewArray::from)
 }
@@ -566,8 +565,9 @@ fn laplace(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (dtype, key) = (drawn(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32), given(key));
-    // A number goes to the dtype directly, without rounding in between.
+    let (dtype, key) =
+        (sample_dtype(dtype, &[loc.as_ref(), scale.as_ref()], DType::Float32), array_value(key));
+    // A number is converted to the dtype directly, so that it is rounded only once.
     let exact = |parameter: Operand| match parameter {
         Operand::Number(value) => Array::scalar(value, dtype),
         Operand::Array(array) => array,
@@ -635,9 +635,9 @@ fn multivariate_normal(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[Some(&mean), Some(&cov)], DType::Float32);
-    let (mean, cov) = (mean.alone(), cov.alone());
-    let (shape, key) = (shape_or_scalar(shape.as_ref()), given(key));
+    let dtype = sample_dtype(dtype, &[Some(&mean), Some(&cov)], DType::Float32);
+    let (mean, cov) = (mean.into_array(), cov.into_array());
+    let (shape, key) = (shape_or_scalar(shape.as_ref()), array_value(key));
     record_on(stream, || random::multivariate_normal(&mean, &cov, shape, dtype, key.as_ref()))
         .map(NewArray::from)
 }
@@ -696,7 +696,7 @@ fn categorical(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (logits, key) = (logits.alone(), given(key));
+    let (logits, key) = (logits.into_array(), array_value(key));
     let samples = match (&shape, num_samples) {
         (Some(_), Some(_)) => {
             return Err(pyo3::exceptions::PyValueError::new_err(
@@ -753,7 +753,7 @@ fn permutation(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let key = given(key);
+    let key = array_value(key);
     if let Ok(array) = x.cast::<PyArray>() {
         let array = array.get().get();
         return record_on(stream, || random::permuted(&array, axis, key.as_ref())).map(NewArray::from);
@@ -814,12 +814,12 @@ fn permutation(
 #[pyo3(signature = (x, axis = 0, key = None, stream = None))]
 fn shuffle<'py>(
     py: Python<'py>,
-    x: Shuffled<'py>,
+    x: ShuffleArg<'py>,
     axis: i64,
     key: Option<&Bound<'py, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyArray>> {
-    let (old, key) = (x.value.alone(), given(key));
+    let (old, key) = (x.value.into_array(), array_value(key));
     let new = record_on(stream, || random::shuffle(&old, axis, key.as_ref()))?;
     let Some(array) = x.array else { return NewArray::from(new).object(py) };
     array.get().update(py, new)?;
@@ -827,16 +827,16 @@ fn shuffle<'py>(
 }
 
 /// The argument of `shuffle`, and the array to write the result into.
-struct Shuffled<'py> {
+struct ShuffleArg<'py> {
     value: Operand,
     array: Option<Bound<'py, PyArray>>,
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Shuffled<'py> {
+impl<'a, 'py> FromPyObject<'a, 'py> for ShuffleArg<'py> {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        Ok(Shuffled {
+        Ok(ShuffleArg {
             value: object.extract()?,
             array: object.cast::<PyArray>().ok().map(Borrowed::to_owned),
         })
@@ -917,10 +917,10 @@ fn choice(
     }
     let shape = shape.or(size);
     let replacement = if replace { Replacement::With } else { Replacement::Without };
-    let (p, key) = (p.map(Operand::alone), given(key));
+    let (p, key) = (p.map(Operand::into_array), array_value(key));
     let source = match crate::args::number(a)? {
         Some(_) => None,
-        None => Some(a.extract::<Operand>()?.alone()),
+        None => Some(a.extract::<Operand>()?.into_array()),
     };
     let count = match &source {
         Some(array) => umber_core::types::shape::normalize_axis("choice", axis, array.ndim())
@@ -930,10 +930,10 @@ fn choice(
     };
     record_on(stream, || {
         let shape = shape_or_scalar(shape.as_ref());
-        let places = random::choice(count, shape, replacement, p.as_ref(), key.as_ref())?;
+        let indices = random::choice(count, shape, replacement, p.as_ref(), key.as_ref())?;
         match &source {
-            Some(array) => umber_core::ops::take(array, &places, Some(axis)),
-            None => Ok(places),
+            Some(array) => umber_core::ops::take(array, &indices, Some(axis)),
+            None => Ok(indices),
         }
     })
     .map(NewArray::from)
@@ -985,8 +985,8 @@ fn exponential(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[scale.as_ref()], DType::Float32);
-    let (scale, key) = (scale_of(scale)?, given(key));
+    let dtype = sample_dtype(dtype, &[scale.as_ref()], DType::Float32);
+    let (scale, key) = (scale_of(scale)?, array_value(key));
     record_on(stream, || {
         random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref())
     })
@@ -1044,8 +1044,8 @@ fn gamma(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[Some(&a), scale.as_ref()], DType::Float32);
-    let (a, scale, key) = (a.alone(), scale_of(scale)?, given(key));
+    let dtype = sample_dtype(dtype, &[Some(&a), scale.as_ref()], DType::Float32);
+    let (a, scale, key) = (a.into_array(), scale_of(scale)?, array_value(key));
     let shape = shape.as_ref().map(Ints::as_slice);
     record_on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(NewArray::from)
 }
@@ -1099,8 +1099,8 @@ fn beta(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[Some(&a), Some(&b)], DType::Float32);
-    let (a, b, key) = (a.alone(), b.alone(), given(key));
+    let dtype = sample_dtype(dtype, &[Some(&a), Some(&b)], DType::Float32);
+    let (a, b, key) = (a.into_array(), b.into_array(), array_value(key));
     let shape = shape.as_ref().map(Ints::as_slice);
     record_on(stream, || random::beta(&a, &b, shape, dtype, key.as_ref())).map(NewArray::from)
 }
@@ -1154,8 +1154,8 @@ fn dirichlet(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[Some(&alpha)], DType::Float32);
-    let (alpha, key) = (alpha.alone(), given(key));
+    let dtype = sample_dtype(dtype, &[Some(&alpha)], DType::Float32);
+    let (alpha, key) = (alpha.into_array(), array_value(key));
     let shape = shape.as_ref().map(Ints::as_slice);
     record_on(stream, || random::dirichlet(&alpha, shape, dtype, key.as_ref())).map(NewArray::from)
 }
@@ -1212,9 +1212,9 @@ fn poisson(
     key: Option<&Bound<'_, PyArray>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let dtype = drawn(dtype, &[lam.as_ref()], DType::Int32);
-    let lam = lam.map_or_else(|| Array::scalar(1.0, DType::Float32), Operand::alone);
-    let (shape, key) = (shape.as_ref().map(Ints::as_slice), given(key));
+    let dtype = sample_dtype(dtype, &[lam.as_ref()], DType::Int32);
+    let lam = lam.map_or_else(|| Array::scalar(1.0, DType::Float32), Operand::into_array);
+    let (shape, key) = (shape.as_ref().map(Ints::as_slice), array_value(key));
     record_on(stream, || random::poisson(&lam, shape, dtype, key.as_ref())).map(NewArray::from)
 }
 

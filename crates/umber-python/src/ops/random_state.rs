@@ -16,7 +16,7 @@ struct RandomState;
 
 #[pymethods]
 impl RandomState {
-    /// Mark this object as a holder of arrays for `compile`.
+    /// Mark this object as a container of arrays for `compile`.
     #[classattr]
     fn __array_state__() -> bool {
         true
@@ -53,7 +53,7 @@ impl RandomState {
     }
 }
 
-/// The key in a list.
+/// A list with the current key.
 fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(PyList::new(py, [random_key::object(py)?])?.into_any())
 }
@@ -140,7 +140,7 @@ fn assign_state(_random: &Bound<'_, PyAny>, saved: &Bound<'_, PyAny>) -> PyResul
     random::set_state(key.get().get()).or_raise()
 }
 
-/// Make `random.state` an attribute that can be assigned: its class decides, before the dict of the module.
+/// Make `random.state` assignable: give the module a class with a property, which takes precedence over the module's dict.
 fn make_state_assignable(random: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = random.py();
     let access = (wrap_pyfunction!(shown_state, random)?, wrap_pyfunction!(assign_state, random)?);

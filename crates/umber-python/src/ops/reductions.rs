@@ -1,6 +1,6 @@
 //! Reductions and scans.
 //!
-//! One subject: tables of reductions; most of the file is their documentation.
+//! One subject: tables of reductions; most lines are their documentation.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -21,7 +21,7 @@ macro_rules! reductions {
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
             fn $name(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || ops::$name(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
             }
         )*
@@ -128,7 +128,7 @@ macro_rules! arg_reductions {
             #[pyfunction]
             #[pyo3(signature = (a, /, axis = None, keepdims = false, *, stream = None))]
             fn $name(a: Operand, axis: Option<i64>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || ops::$name(&a, axis, keep(keepdims))).map(NewArray::from)
             }
         )*
@@ -242,7 +242,7 @@ macro_rules! scans {
                 inclusive: bool,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || ops::$name(&a, scan_order(axis, reverse, inclusive))).map(NewArray::from)
             }
         )*
@@ -398,7 +398,7 @@ macro_rules! typed_scans {
                 dtype: Option<DtypeArg>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 let order = scan_order(axis, reverse, inclusive);
                 record_on(stream, || ops::$function(&a, order, summing(dtype, a.dtype()))).map(NewArray::from)
             }
@@ -526,7 +526,7 @@ macro_rules! cumulative_scans {
                 include_initial: bool,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 let order = scan_order(axis, reverse, inclusive);
                 record_on(stream, || {
                     let scan = ops::$function(&a, order, summing(dtype, a.dtype()))?;
@@ -686,7 +686,7 @@ cumulative_scans! {
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, precise = false, stream = None))]
 fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     let precision = if precise { Precision::Full } else { Precision::Native };
     record_on(stream, || ops::softmax(&a, axes(axis.as_ref()), precision)).map(NewArray::from)
 }
@@ -732,7 +732,7 @@ fn softmax(a: Operand, axis: Option<Ints>, precise: bool, stream: Option<StreamA
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
 fn log_softmax(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::log_softmax(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
@@ -784,7 +784,7 @@ fn count_nonzero(
     keepdims: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::count_nonzero(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
@@ -837,7 +837,7 @@ fn minmax(
     keepdims: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<(PyArray, PyArray)> {
-    let a = a.alone();
+    let a = a.into_array();
     let (low, high) = record_on(stream, || ops::minmax(&a, axes(axis.as_ref()), keep(keepdims)))?;
     Ok((low.into(), high.into()))
 }
@@ -900,10 +900,10 @@ fn diff(
     append: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
-    let before = prepend.map(|end| end.beside(&a)).transpose()?;
-    let behind = append.map(|end| end.beside(&a)).transpose()?;
-    record_on(stream, || ops::diff_between(&a, before.as_ref(), behind.as_ref(), n, axis)).map(NewArray::from)
+    let a = a.into_array();
+    let before = prepend.map(|end| end.promote_with(&a)).transpose()?;
+    let after = append.map(|end| end.promote_with(&a)).transpose()?;
+    record_on(stream, || ops::diff_between(&a, before.as_ref(), after.as_ref(), n, axis)).map(NewArray::from)
 }
 
 /// Remove jumps of more than half a period by adding multiples of the period.
@@ -962,7 +962,7 @@ fn unwrap(
     period: Option<&Bound<'_, PyAny>>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let p = p.alone();
+    let p = p.into_array();
     let period = period.map_or(Ok(Some(Scalar::Float(std::f64::consts::TAU))), number)?;
     let period = period.ok_or_else(|| PyTypeError::new_err("[unwrap] period must be a number, not None"))?;
     record_on(stream, || ops::unwrap(&p, discont, axis, period)).map(NewArray::from)
@@ -1020,7 +1020,7 @@ fn trace(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::trace(&a, offset, axis1, axis2, summing(dtype, a.dtype()))).map(NewArray::from)
 }
 
@@ -1055,7 +1055,7 @@ fn trace(
 #[pyfunction]
 #[pyo3(name = "_number_of_elements", signature = (a, axis, least))]
 fn number_of_elements(a: Operand, axis: Ints, least: usize) -> PyResult<Option<NewArray>> {
-    let a = a.alone();
+    let a = a.into_array();
     let (number, count) = ops::number_of_elements(&a, axes(Some(&axis))).or_raise()?;
     Ok((count >= least).then(|| NewArray::from(number)))
 }

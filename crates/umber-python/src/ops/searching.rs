@@ -49,7 +49,7 @@ pub(super) fn tuple(py: Python<'_>, arrays: Vec<Array>) -> PyResult<Bound<'_, Py
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn nonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
-    let a = a.alone();
+    let a = a.into_array();
     tuple(py, compute(py, stream, || ops::nonzero(&a))?)
 }
 
@@ -83,7 +83,7 @@ fn nonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<Bo
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn flatnonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     compute(py, stream, || ops::flatnonzero(&a)).map(NewArray::from)
 }
 
@@ -118,7 +118,7 @@ fn flatnonzero(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResul
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn argwhere(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     compute(py, stream, || ops::argwhere(&a)).map(NewArray::from)
 }
 
@@ -176,9 +176,9 @@ fn select(
         (None, None) => return nonzero(py, condition, stream).map(Bound::into_any),
         _ => return Err(PyTypeError::new_err("[where] x and y must be given together")),
     };
-    let condition = condition.alone();
-    let picked = record_on(stream, || ops::select(&condition, &x, &y))?;
-    Ok(NewArray::from(picked).object(py)?.into_any())
+    let condition = condition.into_array();
+    let selected = record_on(stream, || ops::select(&condition, &x, &y))?;
+    Ok(NewArray::from(selected).object(py)?.into_any())
 }
 
 /// Select the elements of the flattened array where a condition is true.
@@ -222,7 +222,7 @@ fn extract(
     arr: Operand,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (condition, arr) = (condition.alone(), arr.alone());
+    let (condition, arr) = (condition.into_array(), arr.into_array());
     compute(py, stream, || ops::extract(&condition, &arr)).map(NewArray::from)
 }
 
@@ -269,7 +269,7 @@ fn compress(
     axis: Option<i64>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (condition, a) = (condition.alone(), a.alone());
+    let (condition, a) = (condition.into_array(), a.into_array());
     compute(py, stream, || ops::compress(&condition, &a, axis)).map(NewArray::from)
 }
 
@@ -330,7 +330,7 @@ fn searchsorted(
     insertion_points(sorted_sequence, values, side, sorter, stream)
 }
 
-/// [`searchsorted`], which arrays have as a method, too.
+/// The implementation of [`searchsorted`], shared with the method of `array`.
 pub(super) fn insertion_points(
     sorted: Operand,
     values: Operand,
@@ -342,7 +342,7 @@ pub(super) fn insertion_points(
         PyValueError::new_err(format!("[searchsorted] got side '{side}', expected 'left' or 'right'"))
     })?;
     let (sorted, values) = Operand::compared(sorted, values)?;
-    let sorter = sorter.map(Operand::alone);
+    let sorter = sorter.map(Operand::into_array);
     record_on(stream, || ops::searchsorted(&sorted, &values, *side, sorter.as_ref())).map(NewArray::from)
 }
 

@@ -1,4 +1,4 @@
-//! Selecting elements from several arrays, and setting selected elements in place.
+//! Selection of elements from several arrays, and in-place assignment of selected elements.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -29,11 +29,11 @@ pub(super) fn modes_of(op: &str, modes: Option<&Bound<'_, PyAny>>) -> PyResult<V
     if let Ok(mode) = modes.extract::<PyBackedStr>() {
         return Ok(vec![mode_of(op, &mode)?]);
     }
-    let several = modes.extract::<Vec<PyBackedStr>>().map_err(|_| {
+    let names = modes.extract::<Vec<PyBackedStr>>().map_err(|_| {
         let class = class_of(modes);
         PyTypeError::new_err(format!("[{op}] mode: got {class}, expected a string or a tuple of strings"))
     })?;
-    several.iter().map(|mode| mode_of(op, mode)).collect()
+    names.iter().map(|mode| mode_of(op, mode)).collect()
 }
 
 /// Select elements from the choice of the first condition that is true.
@@ -84,8 +84,9 @@ fn select(
     let conditions = super::shaping::list("select", condlist)?;
     let choices = super::shaping::list("select", choicelist)?;
     let default = default.unwrap_or(Operand::Number(Scalar::Int(0)));
-    let default =
-        choices.first().map_or_else(|| Ok(default.clone().alone()), |first| default.clone().beside(first))?;
+    let default = choices
+        .first()
+        .map_or_else(|| Ok(default.clone().into_array()), |first| default.clone().promote_with(first))?;
     let conditions: Vec<&Array> = conditions.iter().collect();
     let choices: Vec<&Array> = choices.iter().collect();
     record_on(stream, || ops::select_from(&conditions, &choices, &default)).map(NewArray::from)
@@ -135,7 +136,7 @@ fn choose(
     mode: &str,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (a, mode) = (a.alone(), mode_of("choose", mode)?);
+    let (a, mode) = (a.into_array(), mode_of("choose", mode)?);
     let choices = super::index_grids::rows("choose", choices)?;
     compute(py, stream, || ops::choose(&a, &choices.iter().collect::<Vec<_>>(), mode)).map(NewArray::from)
 }
@@ -186,7 +187,7 @@ fn put(
     stream: Option<StreamArg>,
 ) -> PyResult<()> {
     let (old, mode) = (a.get().get(), mode_of("put", mode)?);
-    let (ind, v) = (ind.alone(), v.beside(&old)?);
+    let (ind, v) = (ind.into_array(), v.promote_with(&old)?);
     if mode == OutOfBounds::Raise {
         crate::indexing::evaluate_index(a.py(), [&ind])?;
     }
@@ -236,7 +237,7 @@ fn place(
     stream: Option<StreamArg>,
 ) -> PyResult<()> {
     let old = arr.get().get();
-    let (mask, vals) = (mask.alone(), vals.beside(&old)?);
+    let (mask, vals) = (mask.into_array(), vals.promote_with(&old)?);
     let new = compute(py, stream, || ops::place(&old, &mask, &vals))?;
     arr.get().update(py, new)?;
     Ok(())
@@ -282,7 +283,7 @@ fn putmask(
     stream: Option<StreamArg>,
 ) -> PyResult<()> {
     let old = a.get().get();
-    let (mask, values) = (mask.alone(), values.beside(&old)?);
+    let (mask, values) = (mask.into_array(), values.promote_with(&old)?);
     let new = record_on(stream, || ops::putmask(&old, &mask, &values))?;
     a.get().update(a.py(), new)?;
     Ok(())
@@ -329,7 +330,7 @@ fn fill_diagonal(
     stream: Option<StreamArg>,
 ) -> PyResult<()> {
     let old = a.get().get();
-    let val = val.beside(&old)?;
+    let val = val.promote_with(&old)?;
     let end = if wrap { DiagonalEnd::BeginsAgain } else { DiagonalEnd::LastColumn };
     let new = record_on(stream, || ops::fill_diagonal(&old, &val, end))?;
     a.get().set(a.py(), new);

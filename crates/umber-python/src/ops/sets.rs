@@ -83,35 +83,36 @@ fn unique<'py>(
     equal_nan: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let a = a.alone();
+    let a = a.into_array();
     let size = match size.map(index).transpose()? {
         None => UniqueSize::Found,
         Some(size) => UniqueSize::Fixed {
             size: usize::try_from(size).map_err(|_| {
                 PyValueError::new_err(format!("[unique] size must not be negative, got {size}"))
             })?,
-            fill: fill_value.map(|fill| fill.beside(&a)).transpose()?,
+            fill: fill_value.map(|fill| fill.promote_with(&a)).transpose()?,
         },
     };
     let equal_nan = equal_nan.unwrap_or(matches!(size, UniqueSize::Found));
     let nan = if equal_nan { NanIsEqual::Yes } else { NanIsEqual::No };
-    let found = compute(py, stream, || ops::unique(&a, &size, nan, axis))?;
+    let result = compute(py, stream, || ops::unique(&a, &size, nan, axis))?;
     if !(return_index || return_inverse || return_counts) {
-        return Ok(NewArray::from(found.values).object(py)?.into_any());
+        return Ok(NewArray::from(result.values).object(py)?.into_any());
     }
-    let parts = [
-        (true, found.values),
-        (return_index, found.indices),
-        (return_inverse, found.inverse),
-        (return_counts, found.counts),
+    let outputs = [
+        (true, result.values),
+        (return_index, result.indices),
+        (return_inverse, result.inverse),
+        (return_counts, result.counts),
     ];
-    let parts = parts.into_iter().filter(|(wanted, _)| *wanted).map(|(_, array)| NewArray::from(array));
-    Ok(PyTuple::new(py, parts.collect::<Vec<_>>())?.into_any())
+    let outputs =
+        outputs.into_iter().filter(|(requested, _)| *requested).map(|(_, array)| NewArray::from(array));
+    Ok(PyTuple::new(py, outputs.collect::<Vec<_>>())?.into_any())
 }
 
 /// The distinct elements, indices and counts; NaN is not equal to NaN, as in the array API standard.
-fn found(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Unique> {
-    let x = x.alone();
+fn find_unique(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Unique> {
+    let x = x.into_array();
     compute(py, stream, || ops::unique(&x, &UniqueSize::Found, NanIsEqual::No, None))
 }
 
@@ -156,7 +157,7 @@ static INVERSE: NamedTuple = NamedTuple::new("UniqueInverseResult", &["values", 
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_all(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
-    let Unique { values, indices, inverse, counts } = found(py, x, stream)?;
+    let Unique { values, indices, inverse, counts } = find_unique(py, x, stream)?;
     ALL.of(py, [values, indices, inverse, counts].map(NewArray::from))
 }
 
@@ -195,8 +196,8 @@ fn unique_all(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_counts(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
-    let found = found(py, x, stream)?;
-    COUNTS.of(py, [found.values, found.counts].map(NewArray::from))
+    let unique = find_unique(py, x, stream)?;
+    COUNTS.of(py, [unique.values, unique.counts].map(NewArray::from))
 }
 
 /// Find the distinct elements of an array and the indices that reconstruct it.
@@ -235,8 +236,8 @@ fn unique_counts(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyRes
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_inverse(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyAny>> {
-    let found = found(py, x, stream)?;
-    INVERSE.of(py, [found.values, found.inverse].map(NewArray::from))
+    let unique = find_unique(py, x, stream)?;
+    INVERSE.of(py, [unique.values, unique.inverse].map(NewArray::from))
 }
 
 /// Find the distinct elements of an array, in ascending order, with every NaN distinct.
@@ -269,7 +270,7 @@ fn unique_inverse(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyRe
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn unique_values(py: Python<'_>, x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    Ok(found(py, x, stream)?.values.into())
+    Ok(find_unique(py, x, stream)?.values.into())
 }
 
 /// Test which elements are contained in a set of values.
@@ -313,12 +314,12 @@ fn isin(
     invert: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    // The algorithm does not profit from distinct elements.
+    // The algorithm does not depend on distinct elements.
     let _ = assume_unique;
     let (element, set) = Operand::compared(element, test_elements)?;
     record_on(stream, || {
-        let found = ops::isin(&element, &set)?;
-        if invert { ops::logical_not(&found) } else { Ok(found) }
+        let is_member = ops::isin(&element, &set)?;
+        if invert { ops::logical_not(&is_member) } else { Ok(is_member) }
     })
     .map(NewArray::from)
 }
@@ -374,11 +375,11 @@ fn intersect1d(
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'_, PyAny>> {
     let (a, b) = Operand::compared(ar1, ar2)?;
-    let parts = compute(py, stream, || ops::intersect1d(&a, &b, distinct(assume_unique)))?;
+    let arrays = compute(py, stream, || ops::intersect1d(&a, &b, distinct(assume_unique)))?;
     if return_indices {
-        return Ok(super::searching::tuple(py, parts.into())?.into_any());
+        return Ok(super::searching::tuple(py, arrays.into())?.into_any());
     }
-    let [common, ..] = parts;
+    let [common, ..] = arrays;
     Ok(NewArray::from(common).object(py)?.into_any())
 }
 

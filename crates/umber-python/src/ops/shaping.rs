@@ -1,6 +1,6 @@
 //! Shapes and memory layouts: reshaping, permuting, joining, splitting, padding.
 //!
-//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
+//! One subject: each binding takes a few lines; most lines of this file are documentation.
 
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -36,7 +36,7 @@ pub(super) fn list(op: &str, arrays: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> 
         if list.len() == MAX_ARRAYS {
             return Err(PyValueError::new_err(format!("[{op}] more than {MAX_ARRAYS} arrays")));
         }
-        list.push(item?.extract::<Operand>()?.alone());
+        list.push(item?.extract::<Operand>()?.into_array());
     }
     Ok(list)
 }
@@ -85,7 +85,7 @@ fn reshape(
     copy: Option<bool>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     let reshaped = record_on(stream, || ops::reshape(&a, shape.as_slice()))?;
     if copy == Some(false) && !a.is_traced() {
         evaluate(py, &a)?;
@@ -134,7 +134,7 @@ fn reshape(
 #[pyfunction]
 #[pyo3(signature = (a, /, start_axis = 0, end_axis = -1, *, stream = None))]
 fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::flatten(&a, start_axis, end_axis)).map(NewArray::from)
 }
 
@@ -174,7 +174,7 @@ fn flatten(a: Operand, start_axis: i64, end_axis: i64, stream: Option<StreamArg>
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, shape, *, stream = None))]
 fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::unflatten(&a, axis, shape.as_slice())).map(NewArray::from)
 }
 
@@ -214,7 +214,7 @@ fn unflatten(a: Operand, axis: i64, shape: Ints, stream: Option<StreamArg>) -> P
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
 fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::squeeze(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
@@ -254,7 +254,7 @@ fn squeeze(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResul
 #[pyfunction]
 #[pyo3(signature = (a, /, axis, *, stream = None))]
 fn expand_dims(a: Operand, axis: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::expand_dims(&a, axis.as_slice())).map(NewArray::from)
 }
 
@@ -266,7 +266,7 @@ macro_rules! transposes {
             #[pyfunction]
             #[pyo3(signature = (a, /, axes = None, *, stream = None))]
             fn $name(a: Operand, axes: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || ops::transpose(&a, axes.as_ref().map(Ints::as_slice))).map(NewArray::from)
             }
         )*
@@ -381,7 +381,7 @@ transposes! {
 #[pyfunction]
 #[pyo3(signature = (a, /, axis1, axis2, *, stream = None))]
 fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::swapaxes(&a, axis1, axis2)).map(NewArray::from)
 }
 
@@ -423,7 +423,7 @@ fn swapaxes(a: Operand, axis1: i64, axis2: i64, stream: Option<StreamArg>) -> Py
 #[pyfunction]
 #[pyo3(signature = (a, /, source, destination, *, stream = None))]
 fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::moveaxes(&a, source.as_slice(), destination.as_slice())).map(NewArray::from)
 }
 
@@ -457,7 +457,7 @@ fn moveaxis(a: Operand, source: Ints, destination: Ints, stream: Option<StreamAr
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::matrix_transpose(&a)).map(NewArray::from)
 }
 
@@ -494,7 +494,7 @@ fn matrix_transpose(a: Operand, stream: Option<StreamArg>) -> PyResult<NewArray>
 #[pyfunction]
 #[pyo3(signature = (a, /, axis = None, *, stream = None))]
 fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::flip(&a, axes(axis.as_ref()))).map(NewArray::from)
 }
 
@@ -531,7 +531,7 @@ fn flip(a: Operand, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<N
 #[pyfunction]
 #[pyo3(signature = (a, /, shape, *, stream = None))]
 fn broadcast_to(a: Operand, shape: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::broadcast_to(&a, shape.as_slice())).map(NewArray::from)
 }
 
@@ -600,7 +600,7 @@ fn broadcast_shapes(py: Python<'_>, shapes: Vec<Ints>) -> PyResult<Bound<'_, PyT
 #[pyfunction]
 #[pyo3(signature = (*arrays, stream = None))]
 fn broadcast_arrays(arrays: Vec<Operand>, stream: Option<StreamArg>) -> PyResult<Vec<NewArray>> {
-    let arrays: Vec<Array> = arrays.into_iter().map(Operand::alone).collect();
+    let arrays: Vec<Array> = arrays.into_iter().map(Operand::into_array).collect();
     let arrays: Vec<&Array> = arrays.iter().collect();
     record_on(stream, || ops::broadcast_arrays(&arrays)).map(wrap)
 }
@@ -741,11 +741,15 @@ fn stack(arrays: &Bound<'_, PyAny>, axis: Option<i64>, stream: Option<StreamArg>
 }
 
 /// Split an array into a number of equal parts, or before indices.
-pub(super) fn split_array(a: &Array, at: &Bound<'_, PyAny>, axis: i64) -> PyResult<Vec<Array>> {
-    if let Ok(sections) = at.extract::<i64>() {
+pub(super) fn split_array(
+    a: &Array,
+    indices_or_sections: &Bound<'_, PyAny>,
+    axis: i64,
+) -> PyResult<Vec<Array>> {
+    if let Ok(sections) = indices_or_sections.extract::<i64>() {
         return ops::split(a, Split::Sections(sections), axis).or_raise();
     }
-    let indices: Ints = at.extract()?;
+    let indices: Ints = indices_or_sections.extract()?;
     ops::split(a, Split::Indices(indices.as_slice()), axis).or_raise()
 }
 
@@ -792,7 +796,7 @@ fn split(
     stream: Option<StreamArg>,
 ) -> PyResult<Vec<NewArray>> {
     let _ = stream;
-    split_array(&a.alone(), indices_or_sections, axis).map(wrap)
+    split_array(&a.into_array(), indices_or_sections, axis).map(wrap)
 }
 
 /// Split an array into its elements along an axis, and remove that axis.
@@ -827,7 +831,7 @@ fn split(
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis = 0, stream = None))]
 fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> PyResult<Bound<'_, PyTuple>> {
-    let x = x.alone();
+    let x = x.into_array();
     PyTuple::new(py, wrap(record_on(stream, || ops::unstack(&x, axis))?))
 }
 
@@ -864,7 +868,7 @@ fn unstack(py: Python<'_>, x: Operand, axis: i64, stream: Option<StreamArg>) -> 
 #[pyfunction]
 #[pyo3(signature = (a, reps, /, *, stream = None))]
 fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::tile(&a, reps.as_slice())).map(NewArray::from)
 }
 
@@ -904,12 +908,12 @@ fn tile(a: Operand, reps: Ints, stream: Option<StreamArg>) -> PyResult<NewArray>
 #[pyfunction]
 #[pyo3(signature = (a, shift, axis = None, *, stream = None))]
 fn roll(a: Operand, shift: Ints, axis: Option<Ints>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::roll(&a, shift.as_slice(), axes(axis.as_ref()))).map(NewArray::from)
 }
 
-/// The extracted integers, `None` if the object holds anything else, an error if an integer is too large.
-fn in_range<T>(py: Python<'_>, read: PyResult<T>) -> PyResult<Option<T>> {
+/// Convert the result of an extraction: `None` if the object contains anything but integers, an error if one is too large.
+fn optional<T>(py: Python<'_>, read: PyResult<T>) -> PyResult<Option<T>> {
     match read {
         Ok(value) => Ok(Some(value)),
         Err(error) if error.is_instance_of::<PyOverflowError>(py) => {
@@ -919,20 +923,20 @@ fn in_range<T>(py: Python<'_>, read: PyResult<T>) -> PyResult<Option<T>> {
     }
 }
 
-/// Widths before and after every axis, from one number, a pair, or a pair an axis.
-fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
-    if let Some(one) = in_range(given.py(), given.extract::<i64>())? {
+/// The widths before and after each axis, from one number, a pair, or a pair for each axis.
+fn widths(pad_width: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
+    if let Some(one) = optional(pad_width.py(), pad_width.extract::<i64>())? {
         return Ok(vec![(one, one); ndim]);
     }
     // Extraction allocates memory for the reported length before it reads the sequence.
-    if let Ok(length) = given.len()
+    if let Ok(length) = pad_width.len()
         && length > ndim.max(2)
     {
         return Err(PyValueError::new_err(format!(
             "[pad] got {length} widths, expected one, a pair, or a pair per axis"
         )));
     }
-    if let Some(flat) = in_range(given.py(), given.extract::<Vec<i64>>())? {
+    if let Some(flat) = optional(pad_width.py(), pad_width.extract::<Vec<i64>>())? {
         return match flat[..] {
             [one] => Ok(vec![(one, one); ndim]),
             [before, after] => Ok(vec![(before, after); ndim]),
@@ -943,7 +947,7 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             ))),
         };
     }
-    for pair in given.try_iter().into_iter().flatten() {
+    for pair in pad_width.try_iter().into_iter().flatten() {
         if let Ok(length) = pair?.len()
             && length > 2
         {
@@ -952,10 +956,10 @@ fn widths(given: &Bound<'_, PyAny>, ndim: usize) -> PyResult<Vec<(i64, i64)>> {
             )));
         }
     }
-    let Some(pairs) = in_range(given.py(), given.extract::<Vec<Vec<i64>>>())? else {
+    let Some(pairs) = optional(pad_width.py(), pad_width.extract::<Vec<Vec<i64>>>())? else {
         return Err(PyTypeError::new_err(format!(
             "[pad] pad_width: got {}, expected an integer, a pair of integers, or a pair per axis",
-            given.get_type().name()?
+            pad_width.get_type().name()?
         )));
     };
     let pairs: Vec<(i64, i64)> = pairs
@@ -1068,14 +1072,14 @@ fn pad(
     stat_length: Option<usize>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     let mode = match pad_mode("pad", mode)? {
         PadMode::Statistic(statistic, _) => PadMode::Statistic(statistic, stat_length),
         mode => mode,
     };
     let widths = widths(pad_width, a.ndim())?;
     let value = match if mode == PadMode::LinearRamp { end_values } else { constant_values } {
-        Some(value) => value.beside(&a)?,
+        Some(value) => value.promote_with(&a)?,
         None => Array::scalar(0, a.dtype()),
     };
     record_on(stream, || ops::pad(&a, &widths, mode, &value)).map(NewArray::from)
@@ -1093,10 +1097,10 @@ macro_rules! at_least {
                 arys: Vec<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<Bound<'_, PyAny>> {
-                let made: Vec<Array> = record_on(stream, || {
-                    arys.into_iter().map(|array| ops::atleast(&array.alone(), $ndim)).collect()
+                let arrays: Vec<Array> = record_on(stream, || {
+                    arys.into_iter().map(|array| ops::atleast(&array.into_array(), $ndim)).collect()
                 })?;
-                match <[Array; 1]>::try_from(made) {
+                match <[Array; 1]>::try_from(arrays) {
                     Ok([one]) => Ok(NewArray::from(one).object(py)?.into_any()),
                     Err(many) => Ok(wrap(many).into_pyobject(py)?.into_any()),
                 }
@@ -1224,7 +1228,7 @@ fn diagonal(
     axis2: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::diagonal(&a, offset, axis1, axis2)).map(NewArray::from)
 }
 
@@ -1262,7 +1266,7 @@ fn diagonal(
 #[pyfunction]
 #[pyo3(signature = (v, k = 0, *, stream = None))]
 fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let v = v.alone();
+    let v = v.into_array();
     record_on(stream, || ops::diagflat(&v, k)).map(NewArray::from)
 }
 
@@ -1295,7 +1299,7 @@ fn diagflat(v: Operand, k: i64, stream: Option<StreamArg>) -> PyResult<NewArray>
 #[pyo3(signature = (a, /, allow_col_major = false, *, stream = None))]
 fn contiguous(a: Operand, allow_col_major: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let _ = allow_col_major;
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::contiguous(&a)).map(NewArray::from)
 }
 
@@ -1343,7 +1347,7 @@ fn as_strided(
     offset: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     let (shape, strides) = (shape.as_ref().map(Ints::as_slice), strides.as_ref().map(Ints::as_slice));
     record_on(stream, || ops::as_strided(&a, shape, strides, offset)).map(NewArray::from)
 }

@@ -61,7 +61,7 @@ fn sort(
 ) -> PyResult<NewArray> {
     // Every sort is stable.
     let _ = stable;
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::sort(&a, axis, order(descending))).map(NewArray::from)
 }
 
@@ -115,7 +115,7 @@ fn argsort(
 ) -> PyResult<NewArray> {
     // Every sort is stable.
     let _ = stable;
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::argsort(&a, axis, order(descending))).map(NewArray::from)
 }
 
@@ -161,7 +161,7 @@ fn argsort(
 #[pyfunction]
 #[pyo3(signature = (a, /, kth, axis = -1, *, stream = None))]
 fn partition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::partition(&a, kth, axis)).map(NewArray::from)
 }
 
@@ -202,7 +202,7 @@ fn partition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>)
 #[pyfunction]
 #[pyo3(signature = (a, /, kth, axis = -1, *, stream = None))]
 fn argpartition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::argpartition(&a, kth, axis)).map(NewArray::from)
 }
 
@@ -246,7 +246,7 @@ fn argpartition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamAr
 #[pyfunction]
 #[pyo3(signature = (a, /, k, axis = -1, *, stream = None))]
 fn topk(a: Operand, k: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::topk(&a, k, axis)).map(NewArray::from)
 }
 

@@ -1,6 +1,6 @@
-//! Special functions, parts of floating-point and complex numbers, and compositions of elementwise functions.
+//! Special functions, components of floating-point and complex numbers, and compositions of elementwise functions.
 //!
-//! One subject: tables of functions of one line each; most of the file is their documentation.
+//! One subject: tables with one line for each function; most lines are their documentation.
 
 use pyo3::prelude::*;
 use umber_core::ops;
@@ -986,7 +986,7 @@ binary_functions! {
 #[pyfunction]
 #[pyo3(signature = (a, dtype, stream = None))]
 fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     let dtype = dtype.viewing(a.dtype())?;
     record_on(stream, || ops::view(&a, dtype)).map(NewArray::from)
 }
@@ -1025,7 +1025,7 @@ fn view(a: Operand, dtype: DtypeArg, stream: Option<StreamArg>) -> PyResult<NewA
 #[pyfunction]
 #[pyo3(signature = (x, n, /, *, stream = None))]
 fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let (x, n) = (x.alone(), n.alone());
+    let (x, n) = (x.into_array(), n.into_array());
     record_on(stream, || ops::ldexp(&x, &n)).map(NewArray::from)
 }
 
@@ -1066,7 +1066,7 @@ fn ldexp(x: Operand, n: Operand, stream: Option<StreamArg>) -> PyResult<NewArray
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
-    let a = a.alone();
+    let a = a.into_array();
     let (mantissa, exponent) = record_on(stream, || ops::frexp(&a))?;
     Ok((mantissa.into(), exponent.into()))
 }
@@ -1107,9 +1107,9 @@ fn frexp(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> 
 #[pyfunction]
 #[pyo3(signature = (a, /, *, stream = None))]
 fn modf(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
-    let a = a.alone();
-    let (fraction, whole) = record_on(stream, || ops::modf(&a))?;
-    Ok((fraction.into(), whole.into()))
+    let a = a.into_array();
+    let (fraction, integral) = record_on(stream, || ops::modf(&a))?;
+    Ok((fraction.into(), integral.into()))
 }
 
 /// Real part of a complex array if all imaginary parts are close to zero, else the array.
@@ -1153,7 +1153,7 @@ fn modf(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray)> {
 #[pyfunction]
 #[pyo3(signature = (a, tol = 100.0, *, stream = None))]
 fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     compute(py, stream, || ops::real_if_close(&a, tol)).map(NewArray::from)
 }
 
@@ -1195,7 +1195,7 @@ fn real_if_close(py: Python<'_>, a: Operand, tol: f64, stream: Option<StreamArg>
 #[pyfunction]
 #[pyo3(signature = (a, /, deg = false, *, stream = None))]
 fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     let convert = if deg { ops::degrees } else { ops::positive };
     record_on(stream, || convert(&ops::angle(&a)?)).map(NewArray::from)
 }

@@ -1,6 +1,6 @@
 //! Joining arrays as rows, columns or blocks, splitting, flipping and rotating them, and reading their sizes.
 //!
-//! One subject: a binding takes a few lines; most lines of this file are the documentation of its functions.
+//! One subject: each binding takes a few lines; most lines of this file are documentation.
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -11,7 +11,7 @@ use umber_core::ops::{self, Blocks, ElementOrder, Split};
 
 use super::shaping::{list, wrap};
 use crate::args::{Ints, Operand, StreamArg, record_on};
-use crate::array::{noting_sizes, shape_of};
+use crate::array::{note_shape, shape_of};
 use crate::new_array::NewArray;
 
 /// Functions that join a sequence of arrays.
@@ -158,14 +158,14 @@ stacks! {
     column_stack tup,
 }
 
-fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Blocks> {
+fn parse_blocks(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Blocks> {
     let Ok(items) = value.cast::<PyList>() else {
-        return Ok(Blocks::Array(value.extract::<Operand>()?.alone()));
+        return Ok(Blocks::Array(value.extract::<Operand>()?.into_array()));
     };
     if depth > 64 {
         return Err(PyValueError::new_err("[block] lists are nested deeper than 64 levels"));
     }
-    Ok(Blocks::List(items.iter().map(|item| nested(&item, depth + 1)).collect::<PyResult<_>>()?))
+    Ok(Blocks::List(items.iter().map(|item| parse_blocks(&item, depth + 1)).collect::<PyResult<_>>()?))
 }
 
 /// Assemble an array from nested lists of blocks.
@@ -201,32 +201,32 @@ fn nested(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Blocks> {
 #[pyfunction]
 #[pyo3(signature = (arrays, *, stream = None))]
 fn block(arrays: &Bound<'_, PyAny>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let blocks = nested(arrays, 0)?;
+    let blocks = parse_blocks(arrays, 0)?;
     record_on(stream, || ops::block(&blocks)).map(NewArray::from)
 }
 
-/// A number of sections, or the indices before which to split.
-enum Cuts {
+/// The argument of split functions: a number of sections, or the indices before which to split.
+enum SplitArg {
     Sections(i64),
     Indices(Ints),
 }
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Cuts {
+impl<'a, 'py> FromPyObject<'a, 'py> for SplitArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         match object.extract::<i64>() {
-            Ok(sections) => Ok(Cuts::Sections(sections)),
-            Err(_) => object.extract().map(Cuts::Indices),
+            Ok(sections) => Ok(SplitArg::Sections(sections)),
+            Err(_) => object.extract().map(SplitArg::Indices),
         }
     }
 }
 
-impl Cuts {
-    fn places(&self) -> Split<'_> {
+impl SplitArg {
+    fn split(&self) -> Split<'_> {
         match self {
-            Cuts::Sections(count) => Split::Sections(*count),
-            Cuts::Indices(indices) => Split::Indices(indices.as_slice()),
+            SplitArg::Sections(count) => Split::Sections(*count),
+            SplitArg::Indices(indices) => Split::Indices(indices.as_slice()),
         }
     }
 }
@@ -240,11 +240,11 @@ macro_rules! splits {
             #[pyo3(signature = (ary, indices_or_sections, *, stream = None))]
             fn $name(
                 ary: Operand,
-                indices_or_sections: Cuts,
+                indices_or_sections: SplitArg,
                 stream: Option<StreamArg>,
             ) -> PyResult<Vec<NewArray>> {
-                let ary = ary.alone();
-                record_on(stream, || ops::$name(&ary, indices_or_sections.places())).map(wrap)
+                let ary = ary.into_array();
+                record_on(stream, || ops::$name(&ary, indices_or_sections.split())).map(wrap)
             }
         )*
 
@@ -388,12 +388,12 @@ splits! {
 #[pyo3(signature = (ary, indices_or_sections, axis = 0, *, stream = None))]
 fn array_split(
     ary: Operand,
-    indices_or_sections: Cuts,
+    indices_or_sections: SplitArg,
     axis: i64,
     stream: Option<StreamArg>,
 ) -> PyResult<Vec<NewArray>> {
-    let ary = ary.alone();
-    record_on(stream, || ops::array_split(&ary, indices_or_sections.places(), axis)).map(wrap)
+    let ary = ary.into_array();
+    record_on(stream, || ops::array_split(&ary, indices_or_sections.split(), axis)).map(wrap)
 }
 
 /// The order of elements by name: row-major ("C") or column-major ("F").
@@ -438,7 +438,7 @@ pub(super) fn element_order(op: &str, order: &str) -> PyResult<ElementOrder> {
 #[pyfunction]
 #[pyo3(signature = (a, order = "C", *, stream = None))]
 fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let (a, order) = (a.alone(), element_order("ravel", order)?);
+    let (a, order) = (a.into_array(), element_order("ravel", order)?);
     record_on(stream, || ops::ravel(&a, order)).map(NewArray::from)
 }
 
@@ -473,7 +473,7 @@ fn ravel(a: Operand, order: &str, stream: Option<StreamArg>) -> PyResult<NewArra
 #[pyfunction]
 #[pyo3(signature = (m, *, stream = None))]
 fn fliplr(m: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let m = m.alone();
+    let m = m.into_array();
     record_on(stream, || ops::fliplr(&m)).map(NewArray::from)
 }
 
@@ -508,7 +508,7 @@ fn fliplr(m: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
 #[pyfunction]
 #[pyo3(signature = (m, *, stream = None))]
 fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let m = m.alone();
+    let m = m.into_array();
     record_on(stream, || ops::flipud(&m)).map(NewArray::from)
 }
 
@@ -552,7 +552,7 @@ fn flipud(m: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
     text_signature = "(m, k=1, axes=(0, 1), *, stream=None)"
 )]
 fn rot90(m: Operand, k: i64, axes: [i64; 2], stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let m = m.alone();
+    let m = m.into_array();
     record_on(stream, || ops::rot90(&m, k, axes)).map(NewArray::from)
 }
 
@@ -592,7 +592,7 @@ fn rot90(m: Operand, k: i64, axes: [i64; 2], stream: Option<StreamArg>) -> PyRes
 #[pyfunction]
 #[pyo3(signature = (a, axis, start = 0, *, stream = None))]
 fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::rollaxis(&a, axis, start)).map(NewArray::from)
 }
 
@@ -619,7 +619,7 @@ fn rollaxis(a: Operand, axis: i64, start: i64, stream: Option<StreamArg>) -> PyR
 #[pyfunction]
 #[pyo3(signature = (a))]
 fn shape(py: Python<'_>, a: Operand) -> PyResult<Bound<'_, PyTuple>> {
-    shape_of(py, &a.alone())
+    shape_of(py, &a.into_array())
 }
 
 /// Return the number of axes of an array.
@@ -645,7 +645,7 @@ fn shape(py: Python<'_>, a: Operand) -> PyResult<Bound<'_, PyTuple>> {
 #[pyfunction]
 #[pyo3(signature = (a))]
 fn ndim(a: Operand) -> usize {
-    a.alone().ndim()
+    a.into_array().ndim()
 }
 
 /// Return the number of elements of an array, in all or along given axes.
@@ -680,8 +680,8 @@ fn ndim(a: Operand) -> usize {
 #[pyfunction]
 #[pyo3(signature = (a, axis = None))]
 fn size(a: Operand, axis: Option<Ints>) -> PyResult<usize> {
-    let a = a.alone();
-    let Some(axis) = axis else { return Ok(noting_sizes(a).size()) };
+    let a = a.into_array();
+    let Some(axis) = axis else { return Ok(note_shape(a).size()) };
     let axes = record_on(None, || umber_core::Axes::normalized("size", axis.as_slice(), a.ndim()))?;
     axes.iter().for_each(|&axis| tracing::note_length_read(&a, axis));
     Ok(axes.iter().map(|&axis| a.shape()[axis]).product())

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use umber_core::ops::{self, Covariance, Variables};
 
 use crate::args::{Ints, Operand, StreamArg, axes, keep, record_on};
-use crate::dtype::{DtypeArg, beside};
+use crate::dtype::{DtypeArg, dtype_for};
 use crate::new_array::NewArray;
 
 /// Range of the elements over axes: `max(a) - min(a)`.
@@ -49,7 +49,7 @@ use crate::new_array::NewArray;
 #[pyfunction]
 #[pyo3(signature = (a, axis = None, keepdims = false, *, stream = None))]
 fn ptp(a: Operand, axis: Option<Ints>, keepdims: bool, stream: Option<StreamArg>) -> PyResult<NewArray> {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || ops::ptp(&a, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
@@ -111,12 +111,12 @@ fn average(
     keepdims: bool,
     stream: Option<StreamArg>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let (a, weights) = (a.alone(), weights.map(Operand::alone));
-    let found =
+    let (a, weights) = (a.into_array(), weights.map(Operand::into_array));
+    let result =
         record_on(stream, || ops::average(&a, axes(axis.as_ref()), weights.as_ref(), keep(keepdims)))?;
-    let mean = NewArray::from(found.mean);
+    let mean = NewArray::from(result.mean);
     if returned {
-        return Ok((mean, NewArray::from(found.weight)).into_pyobject(py)?.into_any());
+        return Ok((mean, NewArray::from(result.weight)).into_pyobject(py)?.into_any());
     }
     Ok(mean.object(py)?.into_any())
 }
@@ -195,14 +195,14 @@ fn cov(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (m, y) = (m.alone(), y.map(Operand::alone));
-    let (fweights, aweights) = (fweights.map(Operand::alone), aweights.map(Operand::alone));
+    let (m, y) = (m.into_array(), y.map(Operand::into_array));
+    let (fweights, aweights) = (fweights.map(Operand::into_array), aweights.map(Operand::into_array));
     let options = Covariance {
         variables: variables(rowvar),
         ddof: ddof.unwrap_or(i64::from(!bias)),
         frequencies: fweights.as_ref(),
         weights: aweights.as_ref(),
-        dtype: beside(dtype, m.dtype()),
+        dtype: dtype_for(dtype, m.dtype()),
     };
     record_on(stream, || ops::cov(&m, y.as_ref(), options)).map(NewArray::from)
 }
@@ -258,8 +258,8 @@ fn corrcoef(
     dtype: Option<DtypeArg>,
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
-    let (x, y) = (x.alone(), y.map(Operand::alone));
-    let dtype = beside(dtype, x.dtype());
+    let (x, y) = (x.into_array(), y.map(Operand::into_array));
+    let dtype = dtype_for(dtype, x.dtype());
     record_on(stream, || ops::corrcoef(&x, y.as_ref(), variables(rowvar), dtype)).map(NewArray::from)
 }
 

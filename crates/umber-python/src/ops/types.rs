@@ -47,7 +47,7 @@ static NAMES: Enumeration = Enumeration::new(
     ],
 );
 
-/// In the order of their names.
+/// In the order of [`NAMES`].
 const CATEGORIES: [Category; 8] = [
     Category::ComplexFloating,
     Category::Floating,
@@ -95,8 +95,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TypeArg {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
-        match NAMES.place(&object)? {
-            Some(place) => Ok(TypeArg::Category(CATEGORIES[place])),
+        match NAMES.index_of(&object)? {
+            Some(index) => Ok(TypeArg::Category(CATEGORIES[index])),
             None => object.extract().map(TypeArg::Dtype),
         }
     }
@@ -137,8 +137,8 @@ impl<'a, 'py> FromPyObject<'a, 'py> for TypeArg {
 #[pyfunction]
 fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
     match (arg1, arg2) {
-        (TypeArg::Dtype(a), TypeArg::Dtype(b)) => a.alone() == b.alone(),
-        (TypeArg::Dtype(a), TypeArg::Category(b)) => Category::of(a.alone()).is_within(b),
+        (TypeArg::Dtype(a), TypeArg::Dtype(b)) => a.default_dtype() == b.default_dtype(),
+        (TypeArg::Dtype(a), TypeArg::Category(b)) => Category::of(a.default_dtype()).is_within(b),
         (TypeArg::Category(a), TypeArg::Category(b)) => a.is_within(b),
         (TypeArg::Category(_), TypeArg::Dtype(_)) => false,
     }
@@ -147,7 +147,7 @@ fn issubdtype(arg1: TypeArg, arg2: TypeArg) -> bool {
 /// Whether `dtype` equals a dtype, or is of a kind that the array API standard names. (`"bool"` is both.)
 pub(crate) fn is_kind(op: &str, dtype: DType, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     if let Ok(other) = kind.extract::<DtypeArg>() {
-        return Ok(other.alone() == dtype);
+        return Ok(other.default_dtype() == dtype);
     }
     let name: String = kind.extract()?;
     Ok(match name.as_str() {
@@ -206,31 +206,31 @@ fn isdtype(dtype: DtypeArg, kind: &Bound<'_, PyAny>) -> PyResult<bool> {
     match kind.cast::<PyTuple>() {
         Ok(kinds) => {
             for kind in kinds {
-                if is_kind("isdtype", dtype.alone(), &kind)? {
+                if is_kind("isdtype", dtype.default_dtype(), &kind)? {
                     return Ok(true);
                 }
             }
             Ok(false)
         }
-        Err(_) => is_kind("isdtype", dtype.alone(), kind),
+        Err(_) => is_kind("isdtype", dtype.default_dtype(), kind),
     }
 }
 
-/// The dtype of an array, or the dtype itself.
-struct Typed(DType);
+/// The dtype of an argument that is an array or a dtype.
+struct DtypeLike(DType);
 
-impl<'a, 'py> FromPyObject<'a, 'py> for Typed {
+impl<'a, 'py> FromPyObject<'a, 'py> for DtypeLike {
     type Error = PyErr;
 
     fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = object.cast::<PyArray>() {
-            return Ok(Typed(array.get().get().dtype()));
+            return Ok(DtypeLike(array.get().get().dtype()));
         }
         match object.extract::<DtypeArg>() {
-            Ok(dtype) => Ok(Typed(dtype.alone())),
+            Ok(dtype) => Ok(DtypeLike(dtype.default_dtype())),
             // NumPy's arrays and scalars have a `dtype` attribute.
             Err(error) => match object.getattr("dtype") {
-                Ok(dtype) => dtype.extract::<DtypeArg>().map(|dtype| Typed(dtype.alone())),
+                Ok(dtype) => dtype.extract::<DtypeArg>().map(|dtype| DtypeLike(dtype.default_dtype())),
                 Err(_) => Err(error),
             },
         }
@@ -276,7 +276,7 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Typed {
 #[pyfunction]
 #[pyo3(signature = (*arrays_and_dtypes))]
 fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
-    let mut found: Option<DType> = None;
+    let mut promoted: Option<DType> = None;
     let mut numbers = Vec::new();
     for value in arrays_and_dtypes {
         if let Some(value) = number(&value)? {
@@ -287,14 +287,14 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
             numbers.push(value);
             continue;
         }
-        let dtype = value.extract::<Typed>()?.0;
-        found = Some(found.map_or(dtype, |found| promote(found, dtype)));
+        let dtype = value.extract::<DtypeLike>()?.0;
+        promoted = Some(promoted.map_or(dtype, |promoted| promote(promoted, dtype)));
     }
     for value in numbers {
-        let weak = found.map_or(value.default_dtype(), |found| value.weak_dtype(found));
-        found = Some(found.map_or(weak, |found| promote(found, weak)));
+        let weak = promoted.map_or(value.default_dtype(), |promoted| value.weak_dtype(promoted));
+        promoted = Some(promoted.map_or(weak, |promoted| promote(promoted, weak)));
     }
-    found
+    promoted
         .map(PyDtype)
         .ok_or_else(|| to_exception(error!(Value("result_type"), "needs at least one array or dtype")))
 }
@@ -329,8 +329,8 @@ fn result_type(arrays_and_dtypes: &Bound<'_, PyTuple>) -> PyResult<PyDtype> {
 /// >>> mx.can_cast(mx.float32, mx.int32)
 /// False
 #[pyfunction]
-fn can_cast(from_: Typed, to: DtypeArg) -> bool {
-    let to = to.beside(from_.0);
+fn can_cast(from_: DtypeLike, to: DtypeArg) -> bool {
+    let to = to.dtype_for(from_.0);
     promote(from_.0, to) == to
 }
 
@@ -380,7 +380,7 @@ struct FloatInfo {
 #[pymethods]
 impl FloatInfo {
     #[new]
-    fn new(dtype: Typed) -> PyResult<FloatInfo> {
+    fn new(dtype: DtypeLike) -> PyResult<FloatInfo> {
         let real = dtype.0.real();
         let (eps, max, smallest_normal) = match real {
             DType::Float16 => (f16::EPSILON.to_f64(), f16::MAX.to_f64(), f16::MIN_POSITIVE.to_f64()),
@@ -500,7 +500,7 @@ struct IntegerInfo {
 #[pymethods]
 impl IntegerInfo {
     #[new]
-    fn new(dtype: Typed) -> PyResult<IntegerInfo> {
+    fn new(dtype: DtypeLike) -> PyResult<IntegerInfo> {
         let dtype = dtype.0;
         let bits = dtype.size() * 8;
         let (min, max) = match dtype.kind() {

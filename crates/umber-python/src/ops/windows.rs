@@ -4,12 +4,12 @@ use pyo3::prelude::*;
 use umber_core::types::shape::normalize_axis;
 use umber_core::{Scalar, ops};
 
-use super::creation::{Ends, end_of_line, exact, spaced_dtype, with_axes};
+use super::creation::{Ends, exact, interval_end, spaced_dtype, with_axes};
 use crate::args::{StreamArg, compute, record_on};
 use crate::dtype::DtypeArg;
 use crate::new_array::NewArray;
 
-/// Window functions that have no parameter but their length.
+/// Window functions whose only parameter is the length.
 macro_rules! windows {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         $(
@@ -271,7 +271,7 @@ fn logspace(
     let ends = Ends::new(OP, start, stop)?;
     let bases = base.map_or(Ok(None), with_axes)?;
     let number = match (&bases, base) {
-        (None, Some(base)) => end_of_line(OP, "base", base)?,
+        (None, Some(base)) => interval_end(OP, "base", base)?,
         (_, None) | (Some(_), _) => Scalar::Float(10.0),
     };
     let ((first, last), is_one) = (ends.arrays(), bases.is_none() && !matches!(number, Scalar::Complex(..)));
@@ -353,7 +353,7 @@ fn geomspace(
     let (first, last) = ends.arrays();
     let dtype = spaced_dtype(dtype, &[&first, &last]);
     compute(py, stream, || match ends.reals() {
-        // For integers the function of arrays is used, since it keeps the ends exact.
+        // For integers, the version for arrays is used, since it keeps the ends exact.
         Some((start, stop)) if dtype.is_floating() => {
             normalize_axis(OP, axis, 1)?;
             ops::geomspace(start, stop, num, endpoint, dtype)

@@ -8,7 +8,7 @@ use umber_core::transforms::Trace;
 use umber_core::types::error;
 
 use super::call_user;
-use super::substitution::{Substitution, part, taken};
+use super::substitution::{Substitution, claim, make_distinct};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
@@ -18,29 +18,29 @@ use crate::pytree::{Pytree, PytreePath};
 
 /// Assumption about the function that is differentiated.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Assumed {
+pub(super) enum Assumption {
     /// Nothing.
     Nothing,
     /// It is holomorphic: a complex function of complex arguments that has a complex derivative.
     Holomorphic,
 }
 
-impl Assumed {
+impl Assumption {
     /// The assumption that the argument `holomorphic` states.
-    pub(super) fn of(holomorphic: bool) -> Assumed {
-        if holomorphic { Assumed::Holomorphic } else { Assumed::Nothing }
+    pub(super) fn of(holomorphic: bool) -> Assumption {
+        if holomorphic { Assumption::Holomorphic } else { Assumption::Nothing }
     }
 }
 
-/// Which arguments, by position and by name.
-pub(super) struct Chosen {
+/// The arguments to differentiate with respect to, by position and by name.
+pub(super) struct ArgSelection {
     /// The function that the user called, for messages.
     op: &'static str,
     argnums: Vec<usize>,
     argnames: Vec<String>,
     /// Whether `argnums` is one integer: its derivative is not wrapped in a tuple.
     single: bool,
-    pub(super) assumed: Assumed,
+    pub(super) assumption: Assumption,
 }
 
 /// A traced call of a function.
@@ -52,42 +52,42 @@ pub(super) struct TracedCall<'py> {
     substitution: Substitution<'py>,
 }
 
-impl Chosen {
+impl ArgSelection {
     /// Parse `argnums` and `argnames`.
     pub(super) fn new(
         op: &'static str,
         argnums: Option<Ints>,
         argnames: Option<&Bound<'_, PyAny>>,
-        assumed: Assumed,
-    ) -> PyResult<Chosen> {
+        assumption: Assumption,
+    ) -> PyResult<ArgSelection> {
         let argnames: Vec<String> = match argnames {
             None => Vec::new(),
             Some(one) if one.is_instance_of::<PyString>() => vec![one.extract()?],
-            Some(many) if many.is_none() => Vec::new(),
-            Some(many) => many.extract()?,
+            Some(several) if several.is_none() => Vec::new(),
+            Some(several) => several.extract()?,
         };
         let numbers = match &argnums {
             Some(ints) => ints.as_slice().to_vec(),
             None if argnames.is_empty() => vec![0],
             None => Vec::new(),
         };
-        let mut found: Vec<usize> = Vec::new();
+        let mut unique: Vec<usize> = Vec::new();
         for number in numbers {
             let number = usize::try_from(number).map_err(|_| {
                 PyValueError::new_err(format!("[{op}] argnums must not be negative, got {number}"))
             })?;
-            if found.contains(&number) {
+            if unique.contains(&number) {
                 return Err(PyValueError::new_err(format!("[{op}] duplicate {number} in argnums")));
             }
-            found.push(number);
+            unique.push(number);
         }
         for (i, name) in argnames.iter().enumerate() {
             if argnames[..i].contains(name) {
                 return Err(PyValueError::new_err(format!("[{op}] duplicate '{name}' in argnames")));
             }
         }
-        let single = found.len() == 1;
-        Ok(Chosen { op, argnums: found, argnames, single, assumed })
+        let single = unique.len() == 1;
+        Ok(ArgSelection { op, argnums: unique, argnames, single, assumption })
     }
 
     /// The function that the user called.
@@ -95,10 +95,10 @@ impl Chosen {
         self.op
     }
 
-    /// Where the chosen arguments are among the values of a call: those by position, then those by name.
-    fn places(&self, args: &Bound<'_, PyTuple>, names: &[Bound<'_, PyAny>]) -> PyResult<Vec<usize>> {
+    /// The indices of the chosen arguments among the values of a call, which are the positional ones, then the named ones.
+    fn indices(&self, args: &Bound<'_, PyTuple>, names: &[Bound<'_, PyAny>]) -> PyResult<Vec<usize>> {
         let op = self.op;
-        let mut places = Vec::with_capacity(self.argnums.len() + self.argnames.len());
+        let mut indices = Vec::with_capacity(self.argnums.len() + self.argnames.len());
         for &argnum in &self.argnums {
             if argnum >= args.len() {
                 return Err(PyValueError::new_err(format!(
@@ -106,18 +106,18 @@ impl Chosen {
                     args.len()
                 )));
             }
-            places.push(argnum);
+            indices.push(argnum);
         }
         for name in &self.argnames {
-            let is_it = |given: &Bound<'_, PyAny>| given.eq(name).unwrap_or(false);
-            let Some(place) = names.iter().position(is_it) else {
+            let is_match = |keyword: &Bound<'_, PyAny>| keyword.eq(name).unwrap_or(false);
+            let Some(position) = names.iter().position(is_match) else {
                 return Err(PyValueError::new_err(format!(
                     "[{op}] argnames contains '{name}', but the call has no such keyword"
                 )));
             };
-            places.push(args.len() + place);
+            indices.push(args.len() + position);
         }
-        Ok(places)
+        Ok(indices)
     }
 
     /// Name of the i-th chosen argument in messages.
@@ -130,22 +130,22 @@ impl Chosen {
 
     /// Raise TypeError for arrays that are not complex, if the function is assumed to be holomorphic.
     pub(super) fn check_dtypes(&self, py: Python<'_>, tree: &Pytree, root: &str) -> PyResult<()> {
-        if self.assumed == Assumed::Nothing {
+        if self.assumption == Assumption::Nothing {
             return Ok(());
         }
-        tree.visit_places(&PytreePath::Root(root), &mut |leaf, place| match leaf {
+        tree.visit_paths(&PytreePath::Root(root), &mut |leaf, path| match leaf {
             Pytree::Array(array) if !array.get().get().dtype().is_complex() => Err(to_exception(error!(
                 Type(self.op),
                 "holomorphic requires complex arguments, got {} for {}",
                 array.get().get().dtype(),
-                place.text(py)
+                path.text(py)
             ))),
             _ => Ok(()),
         })
     }
 
     /// Call `fun` with traced arrays in place of those of the chosen arguments, in the caller's own containers.
-    pub(super) fn follow<'py>(
+    pub(super) fn trace_call<'py>(
         &self,
         fun: &Bound<'py, PyAny>,
         args: &Bound<'py, PyTuple>,
@@ -154,27 +154,27 @@ impl Chosen {
         let py = fun.py();
         let (names, named): (Vec<_>, Vec<_>) = kwargs.into_iter().flatten().unzip();
         let mut values: Vec<Bound<'py, PyAny>> = args.iter().chain(named).collect();
-        let places = self.places(args, &names)?;
-        part(&mut values, &places)?;
-        let mut trees = Vec::with_capacity(places.len());
-        for (i, &place) in places.iter().enumerate() {
-            if let Some(array) = from_numpy(&values[place])? {
-                values[place] = array;
+        let indices = self.indices(args, &names)?;
+        make_distinct(&mut values, &indices)?;
+        let mut trees = Vec::with_capacity(indices.len());
+        for (i, &index) in indices.iter().enumerate() {
+            if let Some(array) = from_numpy(&values[index])? {
+                values[index] = array;
             }
-            let (value, tree) = taken(&values[place])?;
+            let (value, tree) = claim(&values[index])?;
             tree.check_arrays(py, self.op, &PytreePath::Root(&self.name(i)))?;
             self.check_dtypes(py, &tree, &self.name(i))?;
-            values[place] = value;
+            values[index] = value;
             trees.push(tree);
         }
         let primals: Vec<Array> = trees.iter().flat_map(Pytree::arrays).collect();
         let trace = Trace::with_data(&primals).or_raise()?;
         let mut substitution = Substitution::new(py);
-        let mut rest = &trace.inputs[..];
-        for (&place, tree) in places.iter().zip(&trees) {
-            let (own, later) = rest.split_at(tree.count());
-            rest = later;
-            values[place] = substitution.arrays(&values[place], own)?;
+        let mut remaining = &trace.inputs[..];
+        for (&index, tree) in indices.iter().zip(&trees) {
+            let (inputs, later) = remaining.split_at(tree.count());
+            remaining = later;
+            values[index] = substitution.arrays(&values[index], inputs)?;
         }
         let named = PyDict::new(py);
         for (name, value) in names.iter().zip(values.split_off(args.len())) {
@@ -184,34 +184,34 @@ impl Chosen {
         Ok(TracedCall { trees, trace, returned, substitution })
     }
 
-    /// Arrange derivatives as requested: one, a tuple, or a pair with a dict of the named ones.
+    /// Arrange derivatives in the requested form: one, a tuple, or a pair with a dict of the named ones.
     pub(super) fn arrange(
         &self,
         py: Python<'_>,
         trees: &[Pytree],
         derivatives: &[Array],
     ) -> PyResult<Py<PyAny>> {
-        let mut rest = derivatives;
-        let mut parts = Vec::with_capacity(trees.len());
+        let mut remaining = derivatives;
+        let mut results = Vec::with_capacity(trees.len());
         for tree in trees {
-            let (own, later) = rest.split_at(tree.count());
-            rest = later;
-            parts.push(tree.gradients(py, own)?);
+            let (gradients, tail) = remaining.split_at(tree.count());
+            remaining = tail;
+            results.push(tree.gradients(py, gradients)?);
         }
-        let named = parts.split_off(self.argnums.len());
+        let named = results.split_off(self.argnums.len());
         let positional = if self.argnums.is_empty() {
             py.None()
         } else if self.single {
-            parts.remove(0)
+            results.remove(0)
         } else {
-            PyTuple::new(py, parts)?.into_any().unbind()
+            PyTuple::new(py, results)?.into_any().unbind()
         };
         if self.argnames.is_empty() {
             return Ok(positional);
         }
         let dict = PyDict::new(py);
-        for (name, part) in self.argnames.iter().zip(named) {
-            dict.set_item(name, part)?;
+        for (name, result) in self.argnames.iter().zip(named) {
+            dict.set_item(name, result)?;
         }
         Ok(PyTuple::new(py, [positional, dict.into_any().unbind()])?.into_any().unbind())
     }
@@ -226,7 +226,7 @@ fn from_numpy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAn
     if !array.dtype().is_inexact() {
         return Ok(None);
     }
-    NewArray::from(array).object(value.py()).map(|made| Some(made.into_any()))
+    NewArray::from(array).object(value.py()).map(|object| Some(object.into_any()))
 }
 
 impl TracedCall<'_> {

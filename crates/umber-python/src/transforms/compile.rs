@@ -12,7 +12,7 @@ use umber_core::graph::tracing::Lengths;
 use super::signature::{Objects, Signature};
 use super::state::{RemovedState, StatePath, StateSnapshot, check_state, gather};
 use super::{Initialized, check_callable, describe};
-use super::{call_user, called_as};
+use super::{call_user, wrap_function};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
@@ -32,20 +32,20 @@ struct CompiledFunction {
     lengths: Lengths,
     objects: Objects,
     graphs: Cache<CompiledResult>,
-    /// For a shapeless function: families of graphs that cover several lengths, by the class of the call.
-    generic_traces: Cache<(ShapeGenericTrace, Arc<Form>)>,
+    /// For a shapeless function: traces that are generic over lengths, by the class of the call.
+    generic_traces: Cache<(ShapeGenericTrace, Arc<OutputForm>)>,
 }
 
 /// A graph, and the destination of its outputs.
 struct CompiledResult {
     graph: CompiledGraph,
-    form: Arc<Form>,
+    output_form: Arc<OutputForm>,
 }
 
 /// Destination of the outputs of a graph.
-struct Form {
+struct OutputForm {
     returned: Pytree<()>,
-    /// How many arrays are returned.
+    /// The number of returned arrays.
     count: usize,
     /// Positions in `outputs` of the state arrays.
     state: StatePath,
@@ -53,7 +53,7 @@ struct Form {
     removed: Vec<RemovedState>,
 }
 
-impl Form {
+impl OutputForm {
     fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.returned.traverse(visit)?;
         self.removed.iter().try_for_each(|removed| removed.traverse(visit))?;
@@ -79,8 +79,8 @@ impl Arguments {
         match self {
             Arguments::Arrays => {
                 let arrays = arrays.iter().map(|array| NewArray::from(array.clone()));
-                let made: Vec<_> = arrays.map(|array| array.object(py)).collect::<PyResult<_>>()?;
-                Ok((PyTuple::new(py, made)?, PyDict::new(py)))
+                let objects: Vec<_> = arrays.map(|array| array.object(py)).collect::<PyResult<_>>()?;
+                Ok((PyTuple::new(py, objects)?, PyDict::new(py)))
             }
             Arguments::Pytree(tree) => {
                 let pair = tree.rebuild(py, arrays)?.into_bound(py).cast_into::<PyTuple>()?;
@@ -105,13 +105,13 @@ struct Call {
     /// Arrays of the arguments, then those of the state.
     arrays: Vec<Array>,
     /// Number of arrays in the arguments.
-    given: usize,
+    argument_count: usize,
     /// Encoding of the structure and the constants, which must be equal for a graph to be reused.
     constants: Vec<u8>,
 }
 
 impl CompiledFunction {
-    fn take_apart(
+    fn flatten_call(
         &self,
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
@@ -131,30 +131,30 @@ impl CompiledFunction {
                 (Arguments::Pytree(tree), arrays)
             }
         };
-        let given = arrays.len();
+        let argument_count = arrays.len();
         if !self.inputs.is_none(py) {
             gather(self.inputs.bind(py), 0, &mut arrays, &mut signature)?;
         }
-        Ok(Call { arguments, arrays, given, constants: signature.bytes })
+        Ok(Call { arguments, arrays, argument_count, constants: signature.bytes })
     }
 
     /// Run the function on placeholders.
-    fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, Form)> {
+    fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, OutputForm)> {
         let tracing = compile::begin(&call.arrays, self.lengths);
-        let (arguments, rest) = tracing.trace.inputs.split_at(call.given);
+        let (arguments, state_inputs) = tracing.trace.inputs.split_at(call.argument_count);
         let (state, before) = (StateSnapshot::of(&self.inputs, py)?, StateSnapshot::of(&self.outputs, py)?);
         // Array objects created from here on belong to the function.
-        let known = state.places.iter().chain(&before.places);
-        let own = known.map(|place| place.object.get().address());
-        let inside = trace_scope::enter(own.collect());
-        let found = self.run_traced(py, call, arguments, (&state, rest), &before);
-        drop(inside);
+        let slots = state.slots.iter().chain(&before.slots);
+        let addresses = slots.map(|slot| slot.object.get().address());
+        let scope = trace_scope::enter(addresses.collect());
+        let result = self.run_traced(py, call, arguments, (&state, state_inputs), &before);
+        drop(scope);
         // Restore the state that the function only reads, and all state if the call failed.
-        let kept = if found.is_ok() { &before.containers[..] } else { &[] };
-        before.restore(py, kept)?;
-        state.restore(py, kept)?;
-        let (form, arrays) = found?;
-        Ok((tracing.end(&arrays), form))
+        let excluded = if result.is_ok() { &before.containers[..] } else { &[] };
+        before.restore(py, excluded)?;
+        state.restore(py, excluded)?;
+        let (output_form, arrays) = result?;
+        Ok((tracing.end(&arrays), output_form))
     }
 
     /// Call the function with placeholders, which also replace the arrays of its state.
@@ -163,75 +163,79 @@ impl CompiledFunction {
         py: Python<'_>,
         call: &Call,
         arguments: &[Array],
-        (state, rest): (&StateSnapshot, &[Array]),
+        (state, state_inputs): (&StateSnapshot, &[Array]),
         before: &StateSnapshot,
-    ) -> PyResult<(Form, Vec<Array>)> {
+    ) -> PyResult<(OutputForm, Vec<Array>)> {
         let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
         let (args, kwargs) = call.arguments.rebuild(py, arguments)?;
-        for (place, placeholder) in state.places.iter().zip(rest) {
-            place.replace(inputs, placeholder.clone())?;
+        for (slot, placeholder) in state.slots.iter().zip(state_inputs) {
+            slot.replace(inputs, placeholder.clone())?;
         }
         let start = StateSnapshot::of(&self.outputs, py)?;
         let returned = Pytree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
         let changed = start.changed(py, StateSnapshot::of(&self.outputs, py)?);
         let mut arrays = returned.arrays();
         let count = arrays.len();
-        arrays.extend(changed.iter().map(|place| place.value.clone()));
+        arrays.extend(changed.iter().map(|slot| slot.value.clone()));
         let mut removed: Vec<RemovedState> = Vec::new();
-        for place in &before.places {
-            removed.extend(RemovedState::of(outputs, &place.path)?);
+        for slot in &before.slots {
+            removed.extend(RemovedState::of(outputs, &slot.path)?);
         }
         let state = StatePath::of(py, &changed, &start, 0);
-        Ok((Form { returned: returned.structure(py), count, state, removed }, arrays))
+        Ok((OutputForm { returned: returned.structure(py), count, state, removed }, arrays))
     }
 
     /// Find the graph for this call, or trace and compile one.
-    fn answer(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<CompiledResult>> {
-        if let Some(answer) = self.graphs.find(&call.arrays, &call.constants) {
-            return Ok(answer);
+    fn find_or_compile(&self, py: Python<'_>, call: &Call) -> PyResult<Arc<CompiledResult>> {
+        if let Some(result) = self.graphs.find(&call.arrays, &call.constants) {
+            return Ok(result);
         }
-        let keep = |answer: CompiledResult| {
-            if answer.graph.is_reusable() {
-                self.graphs.keep(&call.arrays, &call.constants, answer)
+        let cache = |result: CompiledResult| {
+            if result.graph.is_reusable() {
+                self.graphs.keep(&call.arrays, &call.constants, result)
             } else {
-                Arc::new(answer)
+                Arc::new(result)
             }
         };
         if self.lengths == Lengths::Fixed {
-            let (traced, form) = self.trace(py, call)?;
+            let (traced, output_form) = self.trace(py, call)?;
             let graph = traced.compile().or_raise()?;
-            return Ok(keep(CompiledResult { graph, form: Arc::new(form) }));
+            return Ok(cache(CompiledResult { graph, output_form: Arc::new(output_form) }));
         }
         let class = class(call);
         let generic_trace = self.generic_traces.find(&[], &class);
         if let Some(generic_trace) = &generic_trace
             && let Some(graph) = generic_trace.0.graph(&call.arrays)
         {
-            return Ok(keep(CompiledResult { graph, form: Arc::clone(&generic_trace.1) }));
+            return Ok(cache(CompiledResult { graph, output_form: Arc::clone(&generic_trace.1) }));
         }
-        let (traced, form) = self.trace(py, call)?;
-        let form = Arc::new(form);
+        let (traced, output_form) = self.trace(py, call)?;
+        let output_form = Arc::new(output_form);
         let graph = traced.compile().or_raise()?;
         match generic_trace {
             Some(generic_trace) => {
                 generic_trace.0.learn(&traced);
             }
             None if graph.is_reusable() => {
-                self.generic_traces.keep(&[], &class, (ShapeGenericTrace::new(traced), Arc::clone(&form)));
+                self.generic_traces.keep(
+                    &[],
+                    &class,
+                    (ShapeGenericTrace::new(traced), Arc::clone(&output_form)),
+                );
             }
             None => {}
         }
-        Ok(keep(CompiledResult { graph, form }))
+        Ok(cache(CompiledResult { graph, output_form }))
     }
 
     /// Store the outputs of a graph in the state, and return the function's result.
-    fn deliver(&self, py: Python<'_>, form: &Form, arrays: &[Array]) -> PyResult<Py<PyAny>> {
-        let (returned, state) = arrays.split_at(form.count);
+    fn deliver(&self, py: Python<'_>, output_form: &OutputForm, arrays: &[Array]) -> PyResult<Py<PyAny>> {
+        let (returned, state) = arrays.split_at(output_form.count);
         let outputs = self.outputs.bind(py);
-        // From the end, so that removals from a list do not shift the positions that follow in this loop.
-        form.removed.iter().rev().try_for_each(|removed| removed.apply(outputs))?;
-        form.state.fill(outputs, &mut state.iter())?;
-        form.returned.rebuild(py, returned)
+        // From the end, so that removals from a list do not shift the positions of later iterations.
+        output_form.removed.iter().rev().try_for_each(|removed| removed.apply(outputs))?;
+        output_form.state.fill(outputs, &mut state.iter())?;
+        output_form.returned.rebuild(py, returned)
     }
 }
 
@@ -258,10 +262,10 @@ impl CompiledFunction {
         if !compile::is_enabled() {
             return call_user(self.fun.bind(py), args.clone(), kwargs).map(Bound::unbind);
         }
-        let call = self.take_apart(py, args, kwargs)?;
-        let answer = self.answer(py, &call)?;
-        let outputs = answer.graph.call(call.arrays).or_raise()?;
-        self.deliver(py, &answer.form, &outputs)
+        let call = self.flatten_call(py, args, kwargs)?;
+        let compiled = self.find_or_compile(py, &call)?;
+        let outputs = compiled.graph.call(call.arrays).or_raise()?;
+        self.deliver(py, &compiled.output_form, &outputs)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -277,16 +281,16 @@ impl CompiledFunction {
         visit.call(&self.outputs)?;
         visit.call(self.objects.known())?;
         // Several graphs may share a form, whose references must be visited once.
-        let mut shown: Vec<*const Form> = Vec::new();
-        let mut show = |form: &Arc<Form>| {
-            if shown.contains(&Arc::as_ptr(form)) {
+        let mut visited: Vec<*const OutputForm> = Vec::new();
+        let mut visit_form = |output_form: &Arc<OutputForm>| {
+            if visited.contains(&Arc::as_ptr(output_form)) {
                 return Ok(());
             }
-            shown.push(Arc::as_ptr(form));
-            form.traverse(&visit)
+            visited.push(Arc::as_ptr(output_form));
+            output_form.traverse(&visit)
         };
-        self.graphs.visit(|answer| show(&answer.form))?;
-        self.generic_traces.visit(|(_, form)| show(form))
+        self.graphs.visit(|result| visit_form(&result.output_form))?;
+        self.generic_traces.visit(|(_, output_form)| visit_form(output_form))
     }
 }
 
@@ -375,7 +379,7 @@ fn compile_function<'py>(
         graphs: Cache::default(),
         generic_traces: Cache::default(),
     };
-    called_as(compiled, fun)
+    wrap_function(compiled, fun)
 }
 
 /// Make compiled functions call their original function on every call.

@@ -1,6 +1,6 @@
 //! `custom_function`, `checkpoint`, `depends`.
 //!
-//! One subject: functions with rules, `checkpoint` included; a third of the lines is documentation.
+//! One subject: functions with custom rules, including `checkpoint`; a third of the lines is documentation.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use umber_core::types::error;
@@ -14,7 +14,7 @@ use umber_core::{Array, Result, ops};
 
 use super::vmap::broadcast_out_axes;
 use super::{Initialized, check_callable, describe};
-use super::{call_as, call_user, called_as};
+use super::{call_user, copy_metadata, wrap_function};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry, to_exception};
@@ -23,18 +23,18 @@ use crate::pytree::{Pytree, PytreePath, class_of};
 
 const OP: &str = "custom_function";
 
-/// The rules that a user gave.
+/// The rules that the user set.
 #[derive(Default)]
-struct UsersRules {
+struct UserRules {
     vjp: Option<Py<PyAny>>,
     jvp: Option<Py<PyAny>>,
     vmap: Option<Py<PyAny>>,
 }
 
-impl UsersRules {
-    fn copied(&self, py: Python<'_>) -> UsersRules {
-        let copied = |rule: &Option<Py<PyAny>>| rule.as_ref().map(|rule| rule.clone_ref(py));
-        UsersRules { vjp: copied(&self.vjp), jvp: copied(&self.jvp), vmap: copied(&self.vmap) }
+impl UserRules {
+    fn clone_ref(&self, py: Python<'_>) -> UserRules {
+        let clone_rule = |rule: &Option<Py<PyAny>>| rule.as_ref().map(|rule| rule.clone_ref(py));
+        UserRules { vjp: clone_rule(&self.vjp), jvp: clone_rule(&self.jvp), vmap: clone_rule(&self.vmap) }
     }
 
     fn rule_set(&self) -> RuleSet {
@@ -79,22 +79,22 @@ impl UsersRules {
 struct CustomFunction {
     initialized: Initialized,
     fun: Py<PyAny>,
-    rules: Mutex<UsersRules>,
+    rules: Mutex<UserRules>,
 }
 
 impl CustomFunction {
-    fn lock(&self) -> MutexGuard<'_, UsersRules> {
+    fn lock(&self) -> MutexGuard<'_, UserRules> {
         self.rules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn give<'py>(
+    fn set_rule<'py>(
         slf: &Bound<'py, Self>,
         f: &Bound<'py, PyAny>,
-        place: impl FnOnce(&mut UsersRules) -> &mut Option<Py<PyAny>>,
+        select: impl FnOnce(&mut UserRules) -> &mut Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, Self>> {
         check_callable(OP, f)?;
-        let before = place(&mut slf.get().lock()).replace(f.clone().unbind());
-        drop(before);
+        let previous = select(&mut slf.get().lock()).replace(f.clone().unbind());
+        drop(previous);
         Ok(slf.clone())
     }
 }
@@ -109,10 +109,10 @@ impl CustomFunction {
 
     /// Copy the name, the module and the documentation of the function.
     fn __init__(slf: &Bound<'_, Self>, f: &Bound<'_, PyAny>) -> PyResult<()> {
-        call_as(slf.as_any(), f)
+        copy_metadata(slf.as_any(), f)
     }
 
-    /// `__wrapped__`, the function itself, which only instances have.
+    /// `__wrapped__`, the wrapped function, which exists only on instances.
     fn __getattr__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         match name {
             "__wrapped__" => Ok(self.fun.bind(py).clone()),
@@ -163,7 +163,7 @@ impl CustomFunction {
     /// >>> mx.grad(safe_sqrt)(mx.array(0.0))
     /// array(500, dtype=float32)
     fn vjp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        CustomFunction::give(slf, f, |rules| &mut rules.vjp)
+        CustomFunction::set_rule(slf, f, |rules| &mut rules.vjp)
     }
 
     /// Set the rule for Jacobian-vector products.
@@ -203,7 +203,7 @@ impl CustomFunction {
     /// >>> mx.jvp(double, [mx.array(3.0)], [mx.array(1.0)])
     /// ([array(6, dtype=float32)], [array(2, dtype=float32)])
     fn jvp<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        CustomFunction::give(slf, f, |rules| &mut rules.jvp)
+        CustomFunction::set_rule(slf, f, |rules| &mut rules.jvp)
     }
 
     /// Set the rule for batches.
@@ -244,7 +244,7 @@ impl CustomFunction {
     /// >>> mx.vmap(total)(mx.ones((3, 4)))
     /// array([4, 4, 4], dtype=float32)
     fn vmap<'py>(slf: &Bound<'py, Self>, f: &Bound<'py, PyAny>) -> PyResult<Bound<'py, Self>> {
-        CustomFunction::give(slf, f, |rules| &mut rules.vmap)
+        CustomFunction::set_rule(slf, f, |rules| &mut rules.vmap)
     }
 
     #[pyo3(signature = (*args, **kwargs))]
@@ -254,21 +254,21 @@ impl CustomFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let rules = self.lock().copied(py);
+        let rules = self.lock().clone_ref(py);
         if rules.rule_set() == RuleSet::default() {
             return call_user(self.fun.bind(py), args, kwargs).map(Bound::unbind);
         }
-        let called = Called::new(py, args, kwargs)?;
-        let returned = called.call(self.fun.bind(py), &called.arrays)?;
+        let call_args = CallArgs::new(py, args, kwargs)?;
+        let returned = call_args.call(self.fun.bind(py), &call_args.arrays)?;
         let outputs = Pytree::of(&returned)?;
         let rules = PyRules {
             rules,
-            positional: called.positional.count(),
-            arguments: called.positional.structure(py),
-            keywords: called.named.structure(py),
+            positional: call_args.positional.count(),
+            arguments: call_args.positional.structure(py),
+            keywords: call_args.named.structure(py),
             outputs: outputs.structure(py),
         };
-        let recorded = with_rules(Arc::new(rules), &called.arrays, &outputs.arrays()).or_raise()?;
+        let recorded = with_rules(Arc::new(rules), &call_args.arrays, &outputs.arrays()).or_raise()?;
         outputs.rebuild(py, &recorded)
     }
 
@@ -281,7 +281,7 @@ impl CustomFunction {
             return Ok(());
         }
         visit.call(&self.fun)?;
-        // The lock is held only while a rule is set: then the object is reachable.
+        // The lock is held only while a rule is being set; the object is then reachable anyway.
         let Ok(rules) = self.rules.try_lock() else { return Ok(()) };
         visit.call(&rules.vjp)?;
         visit.call(&rules.jvp)?;
@@ -290,27 +290,27 @@ impl CustomFunction {
 }
 
 /// The arguments of a call, flattened.
-struct Called {
+struct CallArgs {
     positional: Pytree,
     named: Pytree,
     /// Arrays of the positional arguments, then those of the keyword arguments.
     arrays: Vec<Array>,
 }
 
-impl Called {
+impl CallArgs {
     fn new(
         py: Python<'_>,
         args: &Bound<'_, PyTuple>,
         kwargs: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Called> {
+    ) -> PyResult<CallArgs> {
         let positional = Pytree::of(args)?;
         let named = Pytree::of(kwargs.unwrap_or(&PyDict::new(py)))?;
         let mut arrays = positional.snapshot_arrays()?;
         arrays.extend(named.snapshot_arrays()?);
-        Ok(Called { positional, named, arrays })
+        Ok(CallArgs { positional, named, arrays })
     }
 
-    /// Call `fun` with other arrays, in new array objects: in-place updates of these have no effect outside.
+    /// Call `fun` with other arrays, in new array objects, so that in-place updates do not affect the caller's.
     fn call<'py>(&self, fun: &Bound<'py, PyAny>, arrays: &[Array]) -> PyResult<Bound<'py, PyAny>> {
         let py = fun.py();
         let (positional, named) = arrays.split_at(self.positional.count());
@@ -322,7 +322,7 @@ impl Called {
 
 /// The rules of one call.
 struct PyRules {
-    rules: UsersRules,
+    rules: UserRules,
     arguments: Pytree<()>,
     keywords: Pytree<()>,
     outputs: Pytree<()>,
@@ -342,20 +342,20 @@ impl PyRules {
     fn call<'py>(
         &self,
         rule: Option<&Py<PyAny>>,
-        given: impl IntoIterator<Item = Py<PyAny>, IntoIter: ExactSizeIterator>,
+        args: impl IntoIterator<Item = Py<PyAny>, IntoIter: ExactSizeIterator>,
         keywords: &[Array],
         py: Python<'py>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let rule = rule.expect("asked for rules that were given").bind(py);
+        let rule = rule.expect("only called for rules that are set").bind(py);
         let kwargs = self.keywords.rebuild(py, keywords)?;
-        call_user(rule, PyTuple::new(py, given)?, Some(kwargs.bind(py).cast::<PyDict>()?))
+        call_user(rule, PyTuple::new(py, args)?, Some(kwargs.bind(py).cast::<PyDict>()?))
     }
 
     fn keyword(&self, py: Python<'_>, index: usize) -> String {
-        self.keywords.place_of(py, "kwargs", index)
+        self.keywords.path_of(py, "kwargs", index)
     }
 
-    fn pull(
+    fn apply_vjp(
         &self,
         py: Python<'_>,
         arguments: &[Array],
@@ -364,19 +364,20 @@ impl PyRules {
     ) -> PyResult<Vec<Option<Array>>> {
         let (primals, root) = self.primals();
         let (positional, keywords) = arguments.split_at(self.positional);
-        let given = [
+        let args = [
             primals.rebuild(py, positional)?,
             self.outputs.gradients(py, cotangents)?,
             self.outputs.rebuild(py, outputs)?,
         ];
-        let returned = self.call(self.rules.vjp.as_ref(), given, keywords, py)?;
-        let returned = unwrapped(primals, returned)?;
-        let mut pulled = derivatives("the vjp rule's cotangent of", primals, root, &returned, positional)?;
-        pulled.resize(arguments.len(), None);
-        Ok(pulled)
+        let returned = self.call(self.rules.vjp.as_ref(), args, keywords, py)?;
+        let returned = normalize_result(primals, returned)?;
+        let mut cotangents =
+            derivatives("the vjp rule's cotangent of", primals, root, &returned, positional)?;
+        cotangents.resize(arguments.len(), None);
+        Ok(cotangents)
     }
 
-    fn push(
+    fn apply_jvp(
         &self,
         py: Python<'_>,
         arguments: &[Array],
@@ -392,24 +393,24 @@ impl PyRules {
                 self.keyword(py, index)
             )));
         }
-        let tangents = primals.each(py, tangents, |py, tangent| {
+        let tangents = primals.map_values(py, tangents, |py, tangent| {
             let Some(tangent) = tangent else { return Ok(py.None()) };
             Ok(NewArray::from(tangent.clone()).object(py)?.unbind().into_any())
         })?;
-        let given = [primals.rebuild(py, positional)?, tangents];
-        let returned = self.call(self.rules.jvp.as_ref(), given, keywords, py)?;
-        let mut found = Vec::new();
-        let place = "the jvp rule's tangents";
-        self.outputs.aligned(
+        let args = [primals.rebuild(py, positional)?, tangents];
+        let returned = self.call(self.rules.jvp.as_ref(), args, keywords, py)?;
+        let mut entries = Vec::new();
+        let name = "the jvp rule's tangents";
+        self.outputs.align(
             OP,
-            &unwrapped(&self.outputs, returned)?,
-            &PytreePath::Root(place),
-            &mut found,
+            &normalize_result(&self.outputs, returned)?,
+            &PytreePath::Root(name),
+            &mut entries,
         )?;
-        found.into_iter().map(|value| value.map(|value| array_of(&value, place)).transpose()).collect()
+        entries.into_iter().map(|value| value.map(|value| array_of(&value, name)).transpose()).collect()
     }
 
-    fn batch(&self, py: Python<'_>, arguments: &[Batched]) -> PyResult<Vec<Batched>> {
+    fn apply_vmap(&self, py: Python<'_>, arguments: &[Batched]) -> PyResult<Vec<Batched>> {
         let (primals, _) = self.primals();
         let (positional, keywords) = arguments.split_at(self.positional);
         if let Some(index) = keywords.iter().position(|keyword| keyword.batched) {
@@ -420,52 +421,52 @@ impl PyRules {
             )));
         }
         let arrays = |values: &[Batched]| values.iter().map(|value| value.array.clone()).collect::<Vec<_>>();
-        let axes = primals.each(py, positional, |py, value| {
+        let axes = primals.map_values(py, positional, |py, value| {
             Ok(if value.batched { 0i64.into_pyobject(py)?.into_any().unbind() } else { py.None() })
         })?;
-        let given = [primals.rebuild(py, &arrays(positional))?, axes];
-        let returned = self.call(self.rules.vmap.as_ref(), given, &arrays(keywords), py)?;
+        let args = [primals.rebuild(py, &arrays(positional))?, axes];
+        let returned = self.call(self.rules.vmap.as_ref(), args, &arrays(keywords), py)?;
         let pair = returned.cast::<PyTuple>().ok().filter(|pair| pair.len() == 2).ok_or_else(|| {
             PyValueError::new_err(format!(
                 "[{OP}] the vmap rule returned {}, expected a pair (outputs, axes)",
                 class_of(&returned)
             ))
         })?;
-        let place = "the vmap rule's outputs";
-        let mut found = Vec::new();
-        self.outputs.aligned(
+        let name = "the vmap rule's outputs";
+        let mut entries = Vec::new();
+        self.outputs.align(
             OP,
-            &unwrapped(&self.outputs, pair.get_item(0)?)?,
-            &PytreePath::Root(place),
-            &mut found,
+            &normalize_result(&self.outputs, pair.get_item(0)?)?,
+            &PytreePath::Root(name),
+            &mut entries,
         )?;
-        let axes = broadcast_out_axes(OP, "the vmap rule's axes", &pair.get_item(1)?, &self.outputs, place)?;
-        let one = |(i, (value, axis)): (usize, (Option<Bound<'_, PyAny>>, Option<i64>))| {
+        let axes = broadcast_out_axes(OP, "the vmap rule's axes", &pair.get_item(1)?, &self.outputs, name)?;
+        let to_batched = |(i, (value, axis)): (usize, (Option<Bound<'_, PyAny>>, Option<i64>))| {
             let Some(value) = value else {
                 return Err(PyValueError::new_err(format!(
                     "[{OP}] {}: got None, expected an array",
-                    self.outputs.place_of(py, place, i)
+                    self.outputs.path_of(py, name, i)
                 )));
             };
-            let array = array_of(&value, place)?;
+            let array = array_of(&value, name)?;
             Ok(match axis {
                 Some(axis) => Batched::yes(to_front(&array, axis).map_err(|_| {
                     to_exception(error!(
                         Axis(OP),
                         "the vmap rule returned axis {axis}, which is out of bounds for {} of shape {}",
-                        self.outputs.place_of(py, place, i),
+                        self.outputs.path_of(py, name, i),
                         array.shape()
                     ))
                 })?),
                 None => Batched { array, batched: false },
             })
         };
-        found.into_iter().zip(axes).enumerate().map(one).collect()
+        entries.into_iter().zip(axes).enumerate().map(to_batched).collect()
     }
 }
 
-/// Accept a tuple of one for a single value, and a bare array for a structure with one array.
-fn unwrapped<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+/// Normalise the result of a rule: accept a tuple of length 1 for a single value, and an array for a structure with one array.
+fn normalize_result<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     let py = returned.py();
     if returned.is_instance_of::<PyArray>() && !matches!(tree, Pytree::Array(())) && tree.count() == 1 {
         return Ok(tree
@@ -480,9 +481,9 @@ fn unwrapped<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyResult<Bo
     }
 }
 
-fn array_of(value: &Bound<'_, PyAny>, place: &str) -> PyResult<Array> {
+fn array_of(value: &Bound<'_, PyAny>, path: &str) -> PyResult<Array> {
     from_object(value, None)?.ok_or_else(|| {
-        PyValueError::new_err(format!("[{OP}] {place}: got {}, expected an array", class_of(value)))
+        PyValueError::new_err(format!("[{OP}] {path}: got {}, expected an array", class_of(value)))
     })
 }
 
@@ -496,22 +497,22 @@ fn derivatives(
 ) -> PyResult<Vec<Option<Array>>> {
     let py = returned.py();
     let root = format!("{what} {root}");
-    let mut found = Vec::new();
-    tree.aligned(OP, returned, &PytreePath::Root(&root), &mut found)?;
-    let one = |(i, (value, like)): (usize, (Option<Bound<'_, PyAny>>, &Array))| {
+    let mut entries = Vec::new();
+    tree.align(OP, returned, &PytreePath::Root(&root), &mut entries)?;
+    let to_array = |(i, (value, like)): (usize, (Option<Bound<'_, PyAny>>, &Array))| {
         let Some(value) = value else { return Ok(None) };
-        let array = array_of(&value, &tree.place_of(py, &root, i))?;
+        let array = array_of(&value, &tree.path_of(py, &root, i))?;
         if array.shape() != like.shape() {
             return Err(PyValueError::new_err(format!(
                 "[{OP}] {} has shape {}, expected {}",
-                tree.place_of(py, &root, i),
+                tree.path_of(py, &root, i),
                 array.shape(),
                 like.shape()
             )));
         }
         Ok(Some(array))
     };
-    found.into_iter().zip(like).enumerate().map(one).collect()
+    entries.into_iter().zip(like).enumerate().map(to_array).collect()
 }
 
 impl Rules for PyRules {
@@ -525,15 +526,17 @@ impl Rules for PyRules {
         cotangents: &[Array],
         outputs: &[Array],
     ) -> Result<Vec<Option<Array>>> {
-        Python::attach(|py| self.pull(py, arguments, cotangents, outputs).map_err(|error| carry(py, error)))
+        Python::attach(|py| {
+            self.apply_vjp(py, arguments, cotangents, outputs).map_err(|error| carry(py, error))
+        })
     }
 
     fn jvp(&self, arguments: &[Array], tangents: &[Option<Array>]) -> Result<Vec<Option<Array>>> {
-        Python::attach(|py| self.push(py, arguments, tangents).map_err(|error| carry(py, error)))
+        Python::attach(|py| self.apply_jvp(py, arguments, tangents).map_err(|error| carry(py, error)))
     }
 
     fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>> {
-        Python::attach(|py| self.batch(py, arguments).map_err(|error| carry(py, error)))
+        Python::attach(|py| self.apply_vmap(py, arguments).map_err(|error| carry(py, error)))
     }
 }
 
@@ -554,12 +557,12 @@ impl CheckpointFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let called = Called::new(py, args, kwargs)?;
-        // Loops inside need not keep carries for a backward pass: they are recomputed, too.
-        let trace = Trace::forwards(&called.arrays).or_raise()?;
-        let returned = called.call(self.fun.bind(py), &trace.inputs)?;
+        let call_args = CallArgs::new(py, args, kwargs)?;
+        // Loops in the function need not store carries for a backward pass, since they are also recomputed.
+        let trace = Trace::forwards(&call_args.arrays).or_raise()?;
+        let returned = call_args.call(self.fun.bind(py), &trace.inputs)?;
         let outputs = Pytree::of(&returned)?;
-        let recorded = end_checkpoint(trace, &called.arrays, &outputs.arrays()).or_raise()?;
+        let recorded = end_checkpoint(trace, &call_args.arrays, &outputs.arrays()).or_raise()?;
         outputs.rebuild(py, &recorded)
     }
 
@@ -610,7 +613,7 @@ impl CheckpointFunction {
 #[pyfunction]
 fn checkpoint<'py>(fun: &Bound<'py, PyAny>) -> PyResult<Bound<'py, CheckpointFunction>> {
     check_callable("checkpoint", fun)?;
-    called_as(CheckpointFunction { initialized: Initialized::YES, fun: fun.clone().unbind() }, fun)
+    wrap_function(CheckpointFunction { initialized: Initialized::YES, fun: fun.clone().unbind() }, fun)
 }
 
 /// One array, or a list or tuple of them.
@@ -669,11 +672,11 @@ fn depends<'py>(
     let is_one = inputs.is_instance_of::<PyArray>();
     let inputs = one_or_several("inputs", inputs)?;
     let dependencies = one_or_several("dependencies", dependencies)?;
-    let mut after = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(NewArray::from);
-    match after.next() {
+    let mut outputs = ops::depends(&inputs, &dependencies).or_raise()?.into_iter().map(NewArray::from);
+    match outputs.next() {
         Some(first) if is_one => Ok(first.object(py)?.into_any()),
         first => {
-            let all = first.into_iter().chain(after).map(|array| array.object(py));
+            let all = first.into_iter().chain(outputs).map(|array| array.object(py));
             Ok(PyList::new(py, all.collect::<PyResult<Vec<_>>>()?)?.into_any())
         }
     }

@@ -109,18 +109,18 @@ fn async_eval(args: &Bound<'_, PyTuple>) -> PyResult<()> {
     enter(args.py(), move || umber_core::async_eval(&arrays))
 }
 
-/// [`eval_arrays`] as PyO3 calls it.
+/// PyO3's C function of [`eval_arrays`].
 static EVAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
 
-/// Fast path of `eval` for one evaluated array, which needs no argument parsing. Any other call is forwarded to [`EVAL`].
+/// Fast path of `eval` for one evaluated array, without argument parsing. All other calls are passed on to [`EVAL`].
 unsafe extern "C" fn eval_if_evaluated(
     own: *mut ffi::PyObject,
     arguments: *const *mut ffi::PyObject,
     count: isize,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls with its lock held and passes `count` arguments; this reads a field, and is installed
-    // after EVAL is set.
+    // SAFETY: the interpreter calls this with the GIL held and passes `count` arguments, after EVAL was set; `Array::is_on_host`
+    // only reads fields.
     unsafe {
         if count == 1 && names.is_null() {
             let py = Python::assume_attached();
@@ -135,7 +135,7 @@ unsafe extern "C" fn eval_if_evaluated(
     }
 }
 
-/// Install [`eval_if_evaluated`] in front of the C function of `eval`.
+/// Install [`eval_if_evaluated`] as the fast path of the C function of `eval`.
 pub(crate) fn before_eval(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
     EVAL.get_or_init(|| original);
     eval_if_evaluated

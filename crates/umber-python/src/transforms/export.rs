@@ -1,6 +1,6 @@
 //! `export_function`, `exporter`, `import_function`, `export_to_dot`.
 //!
-//! One subject: functions in files and graphs; a third of the lines is documentation.
+//! One subject: export of functions to files, callbacks and graphs; a third of the lines is documentation.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -39,17 +39,17 @@ impl Call {
             }
             Ok(())
         };
-        let mut given: Vec<Bound<'py, PyAny>> = args.iter().collect();
-        if let Some(dict) = given.last().and_then(|last| last.cast::<PyDict>().ok().cloned())
-            && given.len() <= 2
+        let mut positional_args: Vec<Bound<'py, PyAny>> = args.iter().collect();
+        if let Some(dict) = positional_args.last().and_then(|last| last.cast::<PyDict>().ok().cloned())
+            && positional_args.len() <= 2
         {
             push_names(&dict)?;
-            given.pop();
+            positional_args.pop();
         }
-        if let [only] = &given[..]
+        if let [only] = &positional_args[..]
             && (only.is_instance_of::<PyTuple>() || only.is_instance_of::<PyList>())
         {
-            given = only.try_iter()?.collect::<PyResult<_>>()?;
+            positional_args = only.try_iter()?.collect::<PyResult<_>>()?;
         }
         if let Some(kwargs) = kwargs {
             push_names(kwargs)?;
@@ -61,7 +61,7 @@ impl Call {
                 value.get_type().name()?
             ))),
         };
-        let positional = given.iter().map(array).collect::<PyResult<_>>()?;
+        let positional = positional_args.iter().map(array).collect::<PyResult<_>>()?;
         let mut keywords = names
             .iter()
             .map(|(name, value)| Ok((name.clone(), array(value)?)))
@@ -90,11 +90,11 @@ fn run(
     arguments: &[Array],
 ) -> PyResult<Vec<Array>> {
     let (positional, named) = arguments.split_at(signature.positional.len());
-    let handed = |array: &Array| NewArray::from(array.clone()).object(py);
-    let args = PyTuple::new(py, positional.iter().map(handed).collect::<PyResult<Vec<_>>>()?)?;
+    let to_object = |array: &Array| NewArray::from(array.clone()).object(py);
+    let args = PyTuple::new(py, positional.iter().map(to_object).collect::<PyResult<Vec<_>>>()?)?;
     let kwargs = PyDict::new(py);
     for ((name, _), array) in signature.keywords.iter().zip(named) {
-        kwargs.set_item(name, handed(array)?)?;
+        kwargs.set_item(name, to_object(array)?)?;
     }
     outputs_of(&call_user(fun, args, Some(&kwargs))?)
 }
@@ -102,17 +102,17 @@ fn run(
 /// Trace `fun` on placeholders with the specs of a call's arrays.
 fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
     let lengths = if shapeless { Lengths::Free } else { Lengths::Fixed };
-    let follow = |signature: &Signature| -> PyResult<Traced> {
+    let trace_signature = |signature: &Signature| -> PyResult<Traced> {
         let tracing = export::begin(signature, lengths);
         let outputs = run(py, fun, signature, &tracing.trace.inputs)?;
         export::end(tracing, &outputs).or_raise()
     };
     let signature = call.signature();
     if shapeless {
-        return Exported::shapeless(signature, |other| follow(other).map_err(Failure))
+        return Exported::shapeless(signature, |other| trace_signature(other).map_err(Failure))
             .map_err(|failure| failure.0);
     }
-    let traced = follow(&signature)?;
+    let traced = trace_signature(&signature)?;
     Exported::new(signature, &traced).or_raise()
 }
 
@@ -127,7 +127,7 @@ impl From<umber_core::Error> for Failure {
 
 /// Extract one array, or those of a tuple or list.
 fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
-    let wrong = |what: &Bound<'_, PyAny>| -> PyErr {
+    let invalid = |what: &Bound<'_, PyAny>| -> PyErr {
         let name = what.get_type().name().map_or_else(|_| "an object".to_owned(), |name| name.to_string());
         PyValueError::new_err(format!(
             "[export_function] the function returned {name}, expected a single array, or a tuple or list of \
@@ -138,13 +138,13 @@ fn outputs_of(returned: &Bound<'_, PyAny>) -> PyResult<Vec<Array>> {
         return Ok(vec![array.get().get()]);
     }
     if !returned.is_instance_of::<PyTuple>() && !returned.is_instance_of::<PyList>() {
-        return Err(wrong(returned));
+        return Err(invalid(returned));
     }
     returned
         .try_iter()?
         .map(|item| {
             let item = item?;
-            item.cast::<PyArray>().map(|array| array.get().get()).map_err(|_| wrong(&item))
+            item.cast::<PyArray>().map(|array| array.get().get()).map_err(|_| invalid(&item))
         })
         .collect()
 }
@@ -223,7 +223,7 @@ fn export_function(
             return Err(PyValueError::new_err("[export_function] metadata requires a path, not a callback"));
         }
         let exported = trace(py, fun, &call, shapeless)?;
-        return tell(py, file_or_callback, &exported);
+        return report_program(py, file_or_callback, &exported);
     }
     let path = path_of("export_function", file_or_callback)?;
     let exported = trace(py, fun, &call, shapeless)?;
@@ -249,52 +249,59 @@ fn list<'py>(py: Python<'py>, items: Vec<Bound<'py, PyTuple>>) -> PyResult<Bound
     PyList::new(py, items).map(Bound::into_any)
 }
 
-/// Pass every part of a program to a callback.
-fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported) -> PyResult<()> {
-    let say = |kind: &str, entries: Vec<(&str, Bound<'_, PyAny>)>| -> PyResult<()> {
-        let told = PyDict::new(py);
-        told.set_item("type", kind)?;
+/// Report the inputs, constants, operations and outputs of a program to a callback.
+fn report_program<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported) -> PyResult<()> {
+    let report = |kind: &str, entries: Vec<(&str, Bound<'_, PyAny>)>| -> PyResult<()> {
+        let message = PyDict::new(py);
+        message.set_item("type", kind)?;
         for (name, entry) in entries {
-            told.set_item(name, entry)?;
+            message.set_item(name, entry)?;
         }
-        callback.call1((told,)).map(|_| ())
+        callback.call1((message,)).map(|_| ())
     };
     let program = &exported.program;
     let specs: Vec<ArraySpec> =
         program.arguments.iter().cloned().chain(program.specs().or_raise()?.into_iter().flatten()).collect();
-    let given = program.arguments.len() - exported.constants.len();
-    let inputs = (0..given).map(|slot| callback_entry(py, slot, &specs[slot])).collect::<PyResult<_>>()?;
-    say("inputs", vec![("inputs", list(py, inputs)?)])?;
+    let input_count = program.arguments.len() - exported.constants.len();
+    let inputs =
+        (0..input_count).map(|slot| callback_entry(py, slot, &specs[slot])).collect::<PyResult<_>>()?;
+    report("inputs", vec![("inputs", list(py, inputs)?)])?;
     let first_named = exported.signature.positional.len();
     let named = exported.signature.keywords.iter().enumerate();
     let named = named
         .map(|(i, (name, _))| (name.as_str(), letters(first_named + i)).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
-    say("keyword_inputs", vec![("keywords", list(py, named)?)])?;
+    report("keyword_inputs", vec![("keywords", list(py, named)?)])?;
     // Scalar constants are numbered after all slots, and broadcast where they are used.
-    let mut constants: Vec<(String, Array)> =
-        exported.constants.iter().enumerate().map(|(i, array)| (letters(given + i), array.clone())).collect();
-    let mut steps: Vec<Recorded<'py>> = Vec::with_capacity(program.steps.len());
-    let mut more = program.slots();
-    let mut operand = |operand: &Operand, steps: &mut Vec<Recorded<'py>>| {
+    let mut constants: Vec<(String, Array)> = exported
+        .constants
+        .iter()
+        .enumerate()
+        .map(|(i, array)| (letters(input_count + i), array.clone()))
+        .collect();
+    let mut steps: Vec<OperationRecord<'py>> = Vec::with_capacity(program.steps.len());
+    let mut next_slot = program.slots();
+    let mut operand = |operand: &Operand, steps: &mut Vec<OperationRecord<'py>>| {
         let constant = match operand {
             Operand::Slot(slot) => return callback_entry(py, *slot as usize, &specs[*slot as usize]),
             Operand::Constant(constant) => constant,
         };
         let spec = ArraySpec { shape: umber_core::Shape::scalar(), dtype: constant.0.dtype };
-        let scalar = callback_entry(py, more, &spec)?;
-        constants
-            .push((letters(more), Array::full(umber_core::Shape::scalar(), constant.1, constant.0.dtype)));
-        more += 1;
+        let scalar = callback_entry(py, next_slot, &spec)?;
+        constants.push((
+            letters(next_slot),
+            Array::full(umber_core::Shape::scalar(), constant.1, constant.0.dtype),
+        ));
+        next_slot += 1;
         if constant.0.shape.ndim() == 0 {
             return Ok(scalar);
         }
-        let initialized = callback_entry(py, more, &constant.0)?;
-        more += 1;
+        let initialized = callback_entry(py, next_slot, &constant.0)?;
+        next_slot += 1;
         let lengths = constant.0.shape.iter().map(|&length| length as i64).collect();
         let operation =
             MlxOperation { name: "Broadcast".to_owned(), parameters: vec![Parameter::Shape(lengths)] };
-        steps.push(Recorded { operation, inputs: vec![scalar], outputs: vec![initialized.clone()] });
+        steps.push(OperationRecord { operation, inputs: vec![scalar], outputs: vec![initialized.clone()] });
         Ok(initialized)
     };
     let mut next = program.arguments.len();
@@ -304,20 +311,20 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
         let last = next + step.outputs as usize;
         let outputs =
             (next..last).map(|slot| callback_entry(py, slot, &specs[slot])).collect::<PyResult<Vec<_>>>()?;
-        let given: Vec<&ArraySpec> = step.inputs.iter().map(|input| input.spec(&specs)).collect();
-        let operation = MlxOperation::of(&step.op, &given, &specs[next..last]);
+        let input_specs: Vec<&ArraySpec> = step.inputs.iter().map(|input| input.spec(&specs)).collect();
+        let operation = MlxOperation::of(&step.op, &input_specs, &specs[next..last]);
         next = last;
-        steps.push(Recorded { operation, inputs, outputs });
+        steps.push(OperationRecord { operation, inputs, outputs });
     }
     let outputs = program.outputs.iter().map(|output| operand(output, &mut steps));
     let outputs = outputs.collect::<PyResult<Vec<_>>>()?;
-    say("outputs", vec![("outputs", list(py, outputs)?)])?;
+    report("outputs", vec![("outputs", list(py, outputs)?)])?;
     let constants = constants
         .into_iter()
         .map(|(name, array)| (name, NewArray::from(array).object(py)?).into_pyobject(py))
         .collect::<PyResult<Vec<_>>>()?;
-    say("constants", vec![("constants", list(py, constants)?)])?;
-    for Recorded { operation, inputs, outputs } in steps {
+    report("constants", vec![("constants", list(py, constants)?)])?;
+    for OperationRecord { operation, inputs, outputs } in steps {
         let parameters = operation.parameters.iter().map(|parameter| parameter_of(py, parameter));
         let entries = vec![
             ("name", PyString::new(py, &operation.name).into_any()),
@@ -325,13 +332,13 @@ fn tell<'py>(py: Python<'py>, callback: &Bound<'py, PyAny>, exported: &Exported)
             ("outputs", list(py, outputs)?),
             ("arguments", PyList::new(py, parameters.collect::<PyResult<Vec<_>>>()?)?.into_any()),
         ];
-        say("primitive", entries)?;
+        report("primitive", entries)?;
     }
     Ok(())
 }
 
 /// Description of an operation for a callback.
-struct Recorded<'py> {
+struct OperationRecord<'py> {
     operation: MlxOperation,
     inputs: Vec<Bound<'py, PyTuple>>,
     outputs: Vec<Bound<'py, PyTuple>>,
@@ -554,8 +561,8 @@ struct ImportedFunction {
     traces: Arc<Vec<Exported>>,
 }
 
-/// The lines that describe a call: how many arguments of each kind, and each.
-fn listed(signature: &Signature) -> String {
+/// Describe a signature in lines: the number of inputs of each kind, then each input.
+fn describe_signature(signature: &Signature) -> String {
     use std::fmt::Write;
     let mut text = format!(
         "{} positional inputs and {} keyword inputs:",
@@ -613,7 +620,7 @@ impl ImportedFunction {
                 .traces
                 .iter()
                 .enumerate()
-                .map(|(i, trace)| format!(" {}. {}", i + 1, listed(&trace.signature)))
+                .map(|(i, trace)| format!(" {}. {}", i + 1, describe_signature(&trace.signature)))
                 .collect();
             // If only lengths differ, name them.
             let reason = self.traces.iter().filter(|trace| trace.is_for(&signature));
@@ -622,7 +629,7 @@ impl ImportedFunction {
             return Err(PyValueError::new_err(format!(
                 "[import_function::call] no imported function matches the arguments: {reason}got \
                  {}\nexpected one of\n{}",
-                listed(&signature),
+                describe_signature(&signature),
                 known.join("\n")
             )));
         };
@@ -678,10 +685,10 @@ fn import_function<'py>(
     return_metadata: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let path = path_of("import_function", file)?;
-    let read = enter(py, || functions::load(&path))?;
-    let fun = Bound::new(py, ImportedFunction { path, traces: Arc::new(read.traces) })?;
+    let loaded = enter(py, || functions::load(&path))?;
+    let fun = Bound::new(py, ImportedFunction { path, traces: Arc::new(loaded.traces) })?;
     if return_metadata {
-        return Ok((fun, read.metadata).into_pyobject(py)?.into_any());
+        return Ok((fun, loaded.metadata).into_pyobject(py)?.into_any());
     }
     Ok(fun.into_any())
 }
@@ -757,7 +764,7 @@ fn export_to_dot(
                 value.get_type().name()?
             )));
         };
-        // Named arrays are outputs, too.
+        // Named arrays are also outputs.
         outputs.push(array.get().get());
         names.push((name.extract()?, array.get().get()));
     }

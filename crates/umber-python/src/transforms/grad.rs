@@ -7,10 +7,10 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber_core::Array;
 use umber_core::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
 
-use super::arguments::{Assumed, Chosen};
-use super::substitution::{Substitution, part, taken};
+use super::arguments::{ArgSelection, Assumption};
+use super::substitution::{Substitution, claim, make_distinct};
 use super::{Initialized, check_callable, describe};
-use super::{call_user, called_as};
+use super::{call_user, wrap_function};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -22,9 +22,9 @@ struct GradFunction {
     initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
-    chosen: Chosen,
+    selection: ArgSelection,
     with_value: bool,
-    /// Does the function return a pair of a value and something else?
+    /// Whether the function returns a pair of a value and an auxiliary object.
     has_aux: bool,
 }
 
@@ -35,16 +35,16 @@ impl GradFunction {
             Ok(tuple) if !tuple.is_empty() => tuple.get_item(0)?,
             _ => returned.clone(),
         };
-        let op = self.chosen.op();
-        let wanted = "either a scalar array or a tuple with the first value being a scalar array";
+        let op = self.selection.op();
+        let expected = "either a scalar array or a tuple with the first value being a scalar array";
         match first.cast_into::<PyArray>() {
             Ok(value) if value.get().get().ndim() == 0 => Ok(value),
             Ok(value) => Err(PyValueError::new_err(format!(
-                "[{op}] the function must return {wanted}, got an array of shape {}",
+                "[{op}] the function must return {expected}, got an array of shape {}",
                 value.get().get().shape()
             ))),
             Err(_) => Err(PyValueError::new_err(format!(
-                "[{op}] the function must return {wanted}, got {}",
+                "[{op}] the function must return {expected}, got {}",
                 class_of(returned)
             ))),
         }
@@ -60,24 +60,24 @@ impl GradFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let followed = self.chosen.follow(self.fun.bind(py), args, kwargs)?;
-        let (returned, aux) = parted(self.chosen.op(), followed.returned.clone(), self.has_aux)?;
+        let traced = self.selection.trace_call(self.fun.bind(py), args, kwargs)?;
+        let (returned, aux) = split_aux(self.selection.op(), traced.returned.clone(), self.has_aux)?;
         let value = self.value(&returned)?;
-        self.chosen.check_dtypes(py, &Pytree::Array(value.clone().unbind()), "the function's result")?;
+        self.selection.check_dtypes(py, &Pytree::Array(value.clone().unbind()), "the function's result")?;
         let value = value.get().get();
-        let (trees, mut trace) = followed.into_parts();
+        let (trees, mut trace) = traced.into_parts();
         // The backward pass is not part of this trace.
         trace.returned();
-        let gradients = match self.chosen.assumed {
-            Assumed::Nothing => {
+        let gradients = match self.selection.assumption {
+            Assumption::Nothing => {
                 let one = Array::scalar(1.0, value.dtype().inexact());
                 pull_back(&trace.inputs, std::slice::from_ref(&value), &[one])
             }
-            Assumed::Holomorphic => pull_holomorphic(&trace.inputs, &value),
+            Assumption::Holomorphic => pull_holomorphic(&trace.inputs, &value),
         };
         let gradients = gradients.or_raise()?;
         drop(trace);
-        let output = self.chosen.arrange(py, &trees, &gradients)?;
+        let output = self.selection.arrange(py, &trees, &gradients)?;
         let pair =
             |first: Py<PyAny>, second: Py<PyAny>| Ok(PyTuple::new(py, [first, second])?.into_any().unbind());
         match (self.with_value, aux) {
@@ -89,7 +89,7 @@ impl GradFunction {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        describe(self.chosen.op(), &self.fun, py)
+        describe(self.selection.op(), &self.fun, py)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -101,7 +101,7 @@ impl GradFunction {
 }
 
 /// Split the result of a function into value and auxiliary object, if `has_aux` is set.
-pub(super) fn parted<'py>(
+pub(super) fn split_aux<'py>(
     op: &str,
     returned: Bound<'py, PyAny>,
     has_aux: bool,
@@ -185,15 +185,15 @@ fn grad<'py>(
     holomorphic: bool,
 ) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("grad", fun)?;
-    let chosen = Chosen::new("grad", argnums, argnames, Assumed::of(holomorphic))?;
-    let made = GradFunction {
+    let selection = ArgSelection::new("grad", argnums, argnames, Assumption::of(holomorphic))?;
+    let function = GradFunction {
         initialized: Initialized::YES,
         fun: fun.clone().unbind(),
-        chosen,
+        selection,
         with_value: false,
         has_aux,
     };
-    called_as(made, fun)
+    wrap_function(function, fun)
 }
 
 /// Return a function that computes the value of a scalar-valued function and its gradient.
@@ -252,15 +252,15 @@ fn value_and_grad<'py>(
     holomorphic: bool,
 ) -> PyResult<Bound<'py, GradFunction>> {
     check_callable("value_and_grad", fun)?;
-    let chosen = Chosen::new("value_and_grad", argnums, argnames, Assumed::of(holomorphic))?;
-    let made = GradFunction {
+    let selection = ArgSelection::new("value_and_grad", argnums, argnames, Assumption::of(holomorphic))?;
+    let function = GradFunction {
         initialized: Initialized::YES,
         fun: fun.clone().unbind(),
-        chosen,
+        selection,
         with_value: true,
         has_aux,
     };
-    called_as(made, fun)
+    wrap_function(function, fun)
 }
 
 /// Extract the arrays of a list argument.
@@ -268,14 +268,14 @@ pub(super) fn arrays(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<
     if list.is_instance_of::<PyArray>() {
         return Err(PyValueError::new_err(format!("[{op}] {name}: got an array, expected a list of arrays")));
     }
-    let refused = |i: usize, item: &Bound<'_, PyAny>| {
+    let not_an_array = |i: usize, item: &Bound<'_, PyAny>| {
         PyValueError::new_err(format!("[{op}] {name}[{i}]: got {}, expected an array", class_of(item)))
     };
-    let one = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
+    let to_array = |(i, item): (usize, PyResult<Bound<'_, PyAny>>)| {
         let item = item?;
-        item.cast::<PyArray>().map(|array| array.get().get()).map_err(|_| refused(i, &item))
+        item.cast::<PyArray>().map(|array| array.get().get()).map_err(|_| not_an_array(i, &item))
     };
-    list.try_iter()?.enumerate().map(one).collect()
+    list.try_iter()?.enumerate().map(to_array).collect()
 }
 
 /// Raise ValueError for an array or a dict where a list is expected.
@@ -291,7 +291,7 @@ fn check_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// Convert a list of pytrees of arrays to a tree.
-fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Pytree> {
+fn tree_of_list(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Pytree> {
     let py = list.py();
     check_list(op, name, list)?;
     let items = list.try_iter()?.collect::<PyResult<Vec<_>>>()?;
@@ -302,14 +302,14 @@ fn listed(op: &str, name: &str, list: &Bound<'_, PyAny>) -> PyResult<Pytree> {
 
 /// Raise ValueError for leaves that are not arrays.
 fn check_leaves(py: Python<'_>, op: &str, name: &str, tree: &Pytree) -> PyResult<()> {
-    tree.visit_places(&PytreePath::Root(name), &mut |leaf, place| match leaf {
-        Pytree::Other(value) => Err(refused(op, &place.text(py), value.bind(py))),
+    tree.visit_paths(&PytreePath::Root(name), &mut |leaf, path| match leaf {
+        Pytree::Other(value) => Err(not_an_array(op, &path.text(py), value.bind(py))),
         _ => Ok(()),
     })
 }
 
-fn refused(op: &str, place: &str, value: &Bound<'_, PyAny>) -> PyErr {
-    PyValueError::new_err(format!("[{op}] {place}: got {}, expected an array", class_of(value)))
+fn not_an_array(op: &str, path: &str, value: &Bound<'_, PyAny>) -> PyErr {
+    PyValueError::new_err(format!("[{op}] {path}: got {}, expected an array", class_of(value)))
 }
 
 /// Arguments all of which are traced, as a list of the values and as a tree.
@@ -325,8 +325,8 @@ impl<'py> Primals<'py> {
     ) -> PyResult<Primals<'py>> {
         let mut values: Vec<_> = values.collect::<PyResult<_>>()?;
         let all: Vec<usize> = (0..values.len()).collect();
-        part(&mut values, &all)?;
-        let (list, tree) = taken(PyList::new(py, values)?.as_any())?;
+        make_distinct(&mut values, &all)?;
+        let (list, tree) = claim(PyList::new(py, values)?.as_any())?;
         Ok(Primals { list, tree })
     }
 
@@ -340,8 +340,8 @@ impl<'py> Primals<'py> {
         inputs: &[Array],
     ) -> PyResult<(Bound<'py, PyAny>, Substitution<'py>)> {
         let mut substitution = Substitution::new(fun.py());
-        let given = substitution.arrays(&self.list, inputs)?;
-        let returned = call_user(fun, given.cast::<PyList>()?.to_tuple(), None)?;
+        let args = substitution.arrays(&self.list, inputs)?;
+        let returned = call_user(fun, args.cast::<PyList>()?.to_tuple(), None)?;
         Ok((returned, substitution))
     }
 }
@@ -361,7 +361,7 @@ pub(super) fn outputs<'py>(
     returned: Bound<'py, PyAny>,
     has_aux: bool,
 ) -> PyResult<(Pytree, Option<Bound<'py, PyAny>>)> {
-    let (returned, aux) = parted(op, returned, has_aux)?;
+    let (returned, aux) = split_aux(op, returned, has_aux)?;
     let tree = match Pytree::of(&returned)? {
         Pytree::Tuple(items, _) => Pytree::List(items),
         Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)]),
@@ -384,8 +384,8 @@ fn output<'py>(
     (derivatives, like): (&[Array], &Pytree),
     aux: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let parts = [outputs.rebuild(py, &outputs.arrays())?, like.rebuild(py, derivatives)?];
-    PyTuple::new(py, parts.into_iter().chain(aux.map(Bound::unbind)).collect::<Vec<_>>())
+    let results = [outputs.rebuild(py, &outputs.arrays())?, like.rebuild(py, derivatives)?];
+    PyTuple::new(py, results.into_iter().chain(aux.map(Bound::unbind)).collect::<Vec<_>>())
 }
 
 /// Compute the outputs of a function and a vector-Jacobian product.
@@ -441,15 +441,15 @@ fn vjp<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("vjp", fun)?;
     let primals = self::primals("vjp", primals)?;
-    let cotangents = given_for("vjp", "cotangents", cotangents)?;
+    let cotangents = parse_directions("vjp", "cotangents", cotangents)?;
     let mut trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;
     let (returned, substitution) = primals.call(fun, &trace.inputs)?;
     let (outputs, aux) = outputs("vjp", returned, has_aux)?;
     drop(substitution);
     let cotangents = cotangents.like("vjp", "output", &outputs)?;
     trace.returned();
-    let pulled = pull_back(&trace.inputs, &outputs.arrays(), &cotangents).or_raise()?;
-    output(fun.py(), &outputs, (&pulled, &primals.tree), aux)
+    let gradients = pull_back(&trace.inputs, &outputs.arrays(), &cotangents).or_raise()?;
+    output(fun.py(), &outputs, (&gradients, &primals.tree), aux)
 }
 
 /// Compute the outputs of a function and a Jacobian-vector product.
@@ -506,13 +506,13 @@ fn jvp<'py>(
 ) -> PyResult<Bound<'py, PyTuple>> {
     check_callable("jvp", fun)?;
     let primals = self::primals("jvp", primals)?;
-    let tangents = given_for("jvp", "tangents", tangents)?.like("jvp", "primal", &primals.tree)?;
+    let tangents = parse_directions("jvp", "tangents", tangents)?.like("jvp", "primal", &primals.tree)?;
     let trace = Trace::forwards(&primals.tree.arrays()).or_raise()?;
     let (returned, substitution) = primals.call(fun, &trace.inputs)?;
     let (outputs, aux) = outputs("jvp", returned, has_aux)?;
     drop(substitution);
-    let pushed = push_forward(&trace.inputs, &outputs.arrays(), &tangents).or_raise()?;
-    output(fun.py(), &outputs, (&pushed, &outputs), aux)
+    let output_tangents = push_forward(&trace.inputs, &outputs.arrays(), &tangents).or_raise()?;
+    output(fun.py(), &outputs, (&output_tangents, &outputs), aux)
 }
 
 /// Tangents or cotangents as passed by the caller.
@@ -523,11 +523,15 @@ struct Directions<'py> {
     flat: Option<Vec<Array>>,
 }
 
-fn given_for<'py>(op: &str, name: &'static str, value: &Bound<'py, PyAny>) -> PyResult<Directions<'py>> {
+fn parse_directions<'py>(
+    op: &str,
+    name: &'static str,
+    value: &Bound<'py, PyAny>,
+) -> PyResult<Directions<'py>> {
     if value.is_instance_of::<PyDict>() {
         return Ok(Directions { name, value: value.clone(), flat: None });
     }
-    let tree = listed(op, name, value)?;
+    let tree = tree_of_list(op, name, value)?;
     let is_flat =
         matches!(&tree, Pytree::List(items) if items.iter().all(|item| matches!(item, Pytree::Array(_))));
     let flat = is_flat.then(|| tree.arrays());
@@ -539,7 +543,7 @@ impl Directions<'_> {
     /// Match them with the arrays of `values`: same structure or a flat list, and equal shapes.
     fn like(self, op: &str, one: &str, values: &Pytree) -> PyResult<Vec<Array>> {
         let (py, name) = (self.value.py(), self.name);
-        let given = match self.flat {
+        let arrays = match self.flat {
             Some(flat) if flat.len() != values.count() => {
                 return Err(PyValueError::new_err(format!(
                     "[{op}] got {} {name} for {} {one}s, expected one for each",
@@ -549,27 +553,27 @@ impl Directions<'_> {
             }
             Some(flat) => flat,
             None => {
-                let mut found = Vec::new();
-                values.aligned(op, &self.value, &PytreePath::Root(name), &mut found)?;
-                let array = |(i, given): (usize, Option<Bound<'_, PyAny>>)| {
-                    let given = given.unwrap_or_else(|| py.None().into_bound(py));
-                    let array = given.cast::<PyArray>().map(|array| array.get().get());
-                    array.map_err(|_| refused(op, &values.place_of(py, name, i), &given))
+                let mut entries = Vec::new();
+                values.align(op, &self.value, &PytreePath::Root(name), &mut entries)?;
+                let array = |(i, entry): (usize, Option<Bound<'_, PyAny>>)| {
+                    let entry = entry.unwrap_or_else(|| py.None().into_bound(py));
+                    let array = entry.cast::<PyArray>().map(|array| array.get().get());
+                    array.map_err(|_| not_an_array(op, &values.path_of(py, name, i), &entry))
                 };
-                found.into_iter().enumerate().map(array).collect::<PyResult<_>>()?
+                entries.into_iter().enumerate().map(array).collect::<PyResult<_>>()?
             }
         };
-        for (i, (value, given)) in values.arrays().iter().zip(&given).enumerate() {
-            if value.shape() != given.shape() {
+        for (i, (value, array)) in values.arrays().iter().zip(&arrays).enumerate() {
+            if value.shape() != array.shape() {
                 return Err(PyValueError::new_err(format!(
                     "[{op}] got {} of shape {}, expected the {one}'s shape {}",
-                    values.place_of(py, name, i),
-                    given.shape(),
+                    values.path_of(py, name, i),
+                    array.shape(),
                     value.shape()
                 )));
             }
         }
-        Ok(given)
+        Ok(arrays)
     }
 }
 

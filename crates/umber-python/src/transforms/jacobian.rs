@@ -1,6 +1,6 @@
 //! `jacfwd`, `jacrev`, `hessian`, `linearize`, `eval_shape`.
 //!
-//! One subject: derivatives as whole matrices and linear functions; half of the lines is documentation.
+//! One subject: derivatives as matrices and linear functions; half of the lines is documentation.
 
 use std::cell::Cell;
 
@@ -11,11 +11,11 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber_core::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
 use umber_core::{ArraySpec, Shape, ops};
 
-use super::arguments::{Assumed, Chosen};
-use super::grad::{Primals, parted};
-use super::substitution::{Substitution, taken};
+use super::arguments::{ArgSelection, Assumption};
+use super::grad::{Primals, split_aux};
+use super::substitution::{Substitution, claim};
 use super::{Initialized, check_callable, describe};
-use super::{call_user, called_as};
+use super::{call_user, wrap_function};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
@@ -23,7 +23,7 @@ use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::OrRaise;
 use crate::pytree::{Pytree, PytreePath};
 
-/// In which direction a Jacobian is computed.
+/// The mode of differentiation for a Jacobian.
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,
@@ -36,7 +36,7 @@ struct JacobianFunction {
     initialized: Initialized,
     #[pyo3(get, name = "__wrapped__")]
     fun: Py<PyAny>,
-    chosen: Chosen,
+    selection: ArgSelection,
     direction: Direction,
     has_aux: bool,
 }
@@ -50,21 +50,21 @@ impl JacobianFunction {
         args: &Bound<'py, PyTuple>,
         kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Py<PyAny>> {
-        let op = self.chosen.op();
-        let followed = self.chosen.follow(self.fun.bind(py), args, kwargs)?;
-        let (returned, aux) = parted(op, followed.returned.clone(), self.has_aux)?;
+        let op = self.selection.op();
+        let traced = self.selection.trace_call(self.fun.bind(py), args, kwargs)?;
+        let (returned, aux) = split_aux(op, traced.returned.clone(), self.has_aux)?;
         let outputs = Pytree::of(&returned)?;
         outputs.check_arrays(py, op, &PytreePath::Root("the function's result"))?;
-        self.chosen.check_dtypes(py, &outputs, "the function's result")?;
-        let (trees, trace) = followed.into_parts();
+        self.selection.check_dtypes(py, &outputs, "the function's result")?;
+        let (trees, trace) = traced.into_parts();
         let jacobians = match self.direction {
             Direction::Forward => push_jacobians(&trace.inputs, &outputs.arrays()),
             Direction::Reverse => pull_jacobians(&trace.inputs, &outputs.arrays()),
         };
         let jacobians = jacobians.or_raise()?;
         drop(trace);
-        let output =
-            outputs.each(py, &jacobians, |py, by_input| self.chosen.arrange(py, &trees, by_input))?;
+        let output = outputs
+            .map_values(py, &jacobians, |py, by_input| self.selection.arrange(py, &trees, by_input))?;
         match aux {
             Some(aux) => Ok(PyTuple::new(py, [output, aux.unbind()])?.into_any().unbind()),
             None => Ok(output),
@@ -72,7 +72,7 @@ impl JacobianFunction {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        describe(self.chosen.op(), &self.fun, py)
+        describe(self.selection.op(), &self.fun, py)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -89,18 +89,18 @@ fn jacobian<'py>(
     argnums: Option<Ints>,
     direction: Direction,
     has_aux: bool,
-    assumed: Assumed,
+    assumption: Assumption,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
     check_callable(op, fun)?;
-    let chosen = Chosen::new(op, argnums, None, assumed)?;
-    let made = JacobianFunction {
+    let selection = ArgSelection::new(op, argnums, None, assumption)?;
+    let function = JacobianFunction {
         initialized: Initialized::YES,
         fun: fun.clone().unbind(),
-        chosen,
+        selection,
         direction,
         has_aux,
     };
-    called_as(made, fun)
+    wrap_function(function, fun)
 }
 
 /// Return a function that computes the Jacobian of a function in forward mode.
@@ -156,7 +156,7 @@ fn jacfwd<'py>(
     has_aux: bool,
     holomorphic: bool,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
-    jacobian("jacfwd", fun, argnums, Direction::Forward, has_aux, Assumed::of(holomorphic))
+    jacobian("jacfwd", fun, argnums, Direction::Forward, has_aux, Assumption::of(holomorphic))
 }
 
 /// Return a function that computes the Jacobian of a function in reverse mode.
@@ -213,7 +213,7 @@ fn jacrev<'py>(
     has_aux: bool,
     holomorphic: bool,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
-    jacobian("jacrev", fun, argnums, Direction::Reverse, has_aux, Assumed::of(holomorphic))
+    jacobian("jacrev", fun, argnums, Direction::Reverse, has_aux, Assumption::of(holomorphic))
 }
 
 /// Return a function that computes the second derivatives of a function.
@@ -265,12 +265,12 @@ fn hessian<'py>(
     has_aux: bool,
     holomorphic: bool,
 ) -> PyResult<Bound<'py, JacobianFunction>> {
-    let assumed = Assumed::of(holomorphic);
-    let first = jacobian("hessian", fun, argnums.clone(), Direction::Reverse, has_aux, assumed)?;
-    jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux, assumed)
+    let assumption = Assumption::of(holomorphic);
+    let first = jacobian("hessian", fun, argnums.clone(), Direction::Reverse, has_aux, assumption)?;
+    jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux, assumption)
 }
 
-/// Derivative of a function at a point, as a linear function; made by `linearize`.
+/// Derivative of a function at a point, as a linear function; returned by `linearize`.
 #[pyclass(name = "LinearFunction", module = "umber.core", frozen, dict, weakref)]
 struct LinearFunction {
     initialized: Initialized,
@@ -285,10 +285,10 @@ impl LinearFunction {
     #[pyo3(signature = (*tangents))]
     fn __call__(&self, py: Python<'_>, tangents: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let root = "tangents";
-        let mut found = Vec::new();
-        self.arguments.aligned("linearize", tangents.as_any(), &PytreePath::Root(root), &mut found)?;
-        let mut arrays = Vec::with_capacity(found.len());
-        for (i, (value, shape)) in found.into_iter().zip(&self.shapes).enumerate() {
+        let mut entries = Vec::new();
+        self.arguments.align("linearize", tangents.as_any(), &PytreePath::Root(root), &mut entries)?;
+        let mut arrays = Vec::with_capacity(entries.len());
+        for (i, (value, shape)) in entries.into_iter().zip(&self.shapes).enumerate() {
             let array = value.map(|value| from_object(&value, None)).transpose()?.flatten();
             match array {
                 Some(array) if array.shape() == shape => arrays.push(array),
@@ -297,13 +297,13 @@ impl LinearFunction {
                         other.map_or_else(|| "no array".into(), |array| format!("shape {}", array.shape()));
                     return Err(PyValueError::new_err(format!(
                         "[linearize] {}: got {got}, expected an array of shape {shape}",
-                        self.arguments.place_of(py, root, i)
+                        self.arguments.path_of(py, root, i)
                     )));
                 }
             }
         }
-        let pushed = self.linear.call(&arrays).or_raise()?;
-        self.outputs.gradients(py, &pushed)
+        let output_tangents = self.linear.call(&arrays).or_raise()?;
+        self.outputs.gradients(py, &output_tangents)
     }
 
     fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
@@ -370,7 +370,7 @@ fn linearize<'py>(
     primals.tree.check_arrays(py, "linearize", &PytreePath::Root("primals"))?;
     let trace = Trace::with_data(&primals.tree.arrays()).or_raise()?;
     let (returned, substitution) = primals.call(fun, &trace.inputs)?;
-    let (returned, aux) = parted("linearize", returned, has_aux)?;
+    let (returned, aux) = split_aux("linearize", returned, has_aux)?;
     let outputs = Pytree::of(&returned)?;
     outputs.check_arrays(py, "linearize", &PytreePath::Root("the function's result"))?;
     drop(substitution);
@@ -384,8 +384,8 @@ fn linearize<'py>(
         shapes,
         outputs: outputs.structure(py),
     };
-    let parts = [returned, Bound::new(py, function)?.into_any()];
-    PyTuple::new(py, parts.into_iter().chain(aux).collect::<Vec<_>>())
+    let results = [returned, Bound::new(py, function)?.into_any()];
+    PyTuple::new(py, results.into_iter().chain(aux).collect::<Vec<_>>())
 }
 
 /// The shape and dtype of an array, without its elements.
@@ -427,7 +427,7 @@ impl ShapeDtypeStruct {
     #[new]
     fn new(shape: Ints, dtype: DtypeArg) -> PyResult<ShapeDtypeStruct> {
         let shape = Shape::checked("ShapeDtypeStruct", shape.as_slice()).or_raise()?;
-        Ok(ShapeDtypeStruct { spec: ArraySpec::new(shape, dtype.alone()) })
+        Ok(ShapeDtypeStruct { spec: ArraySpec::new(shape, dtype.default_dtype()) })
     }
 
     /// Lengths of the axes.
@@ -557,19 +557,19 @@ fn eval_shape<'py>(
     check_callable("eval_shape", fun)?;
     let named = kwargs.map_or_else(|| Ok(PyDict::new(py)), pyo3::types::PyDictMethods::copy)?;
     let mut specs = Vec::new();
-    let mut given = Vec::new();
+    let mut arguments = Vec::new();
     for value in [args.as_any(), named.as_any()] {
-        let (value, tree) = taken(value)?;
+        let (value, tree) = claim(value)?;
         tree.visit(&mut |leaf| match leaf {
             Pytree::Array(array) => specs.push(array.get().get().spec().clone()),
             Pytree::Other(value) => {
-                if let Ok(given) = value.bind(py).cast::<ShapeDtypeStruct>() {
-                    specs.push(given.get().spec.clone());
+                if let Ok(entry) = value.bind(py).cast::<ShapeDtypeStruct>() {
+                    specs.push(entry.get().spec.clone());
                 }
             }
             Pytree::List(_) | Pytree::Tuple(..) | Pytree::Dict(_) => {}
         });
-        given.push(value);
+        arguments.push(value);
     }
     let random = ops::random::state().or_raise()?;
     let trace = Trace::of_graph(specs);
@@ -579,10 +579,11 @@ fn eval_shape<'py>(
         Ok(is_spec.then(|| next.replace(next.get() + 1)).and_then(|i| trace.inputs.get(i).cloned()))
     };
     let mut substitution = Substitution::new(py);
-    for value in &mut given {
+    for value in &mut arguments {
         *value = substitution.leaves(value, &placeholder)?;
     }
-    let returned = call_user(fun, given[0].cast::<PyTuple>()?.clone(), Some(given[1].cast::<PyDict>()?));
+    let returned =
+        call_user(fun, arguments[0].cast::<PyTuple>()?.clone(), Some(arguments[1].cast::<PyDict>()?));
     ops::random::set_state(random).or_raise()?;
     let outputs = Pytree::of(&returned?)?;
     drop(substitution);

@@ -8,7 +8,7 @@ use umber_core::transforms::Mapped;
 use umber_core::{Array, ops};
 
 use super::{Initialized, check_callable, describe};
-use super::{call_user, called_as};
+use super::{call_user, wrap_function};
 use crate::args::Operand;
 use crate::enter::OrRaise;
 use crate::error_text::with_name;
@@ -27,8 +27,8 @@ pub(crate) struct ScalarKernel {
 struct Call<'a, 'py> {
     function: &'a Bound<'py, PyAny>,
     arguments: &'a [Operand],
-    /// The arguments as passed.
-    given: &'a Bound<'py, PyTuple>,
+    /// The original Python arguments.
+    originals: &'a Bound<'py, PyTuple>,
 }
 
 impl Call<'_, '_> {
@@ -36,31 +36,31 @@ impl Call<'_, '_> {
     ///
     /// Returns the structure of its result, and the arrays.
     fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Pytree, Vec<Array>)> {
-        let Some((&length, inner)) = shape.split_first() else { return self.once(arrays) };
+        let Some((&length, inner)) = shape.split_first() else { return self.call_once(arrays) };
         let mut axes = Vec::with_capacity(arrays.len());
-        let mut lanes = Vec::with_capacity(arrays.len());
+        let mut inputs = Vec::with_capacity(arrays.len());
         for array in arrays {
             let is_mapped = array.shape()[0] == length;
-            let lane = if is_mapped { Ok(array.clone()) } else { ops::squeeze(array, Some(&[0])) };
-            lanes.push(lane.or_raise()?);
+            let input = if is_mapped { Ok(array.clone()) } else { ops::squeeze(array, Some(&[0])) };
+            inputs.push(input.or_raise()?);
             axes.push(is_mapped.then_some(0));
         }
-        let mapped = Mapped::begin(&lanes, &axes).or_raise()?;
+        let mapped = Mapped::begin(&inputs, &axes).or_raise()?;
         let (tree, outputs) = self.run(&mapped.trace.inputs, inner)?;
         let stacked = mapped.end(&outputs, &vec![Some(0); outputs.len()]).or_raise()?;
         Ok((tree, stacked))
     }
 
     /// Call the function once, with scalars in place of the array arguments.
-    fn once(&self, scalars: &[Array]) -> PyResult<(Pytree, Vec<Array>)> {
+    fn call_once(&self, scalars: &[Array]) -> PyResult<(Pytree, Vec<Array>)> {
         let py = self.function.py();
         let mut scalars = scalars.iter();
-        let arguments = self.arguments.iter().zip(self.given).map(|(operand, given)| match operand {
+        let arguments = self.arguments.iter().zip(self.originals).map(|(operand, original)| match operand {
             Operand::Array(_) => {
                 let scalar = scalars.next().expect("a scalar for each array").clone();
                 Ok(NewArray::from(scalar).object(py)?.into_any())
             }
-            Operand::Number(_) => Ok(given),
+            Operand::Number(_) => Ok(original),
         });
         let arguments = PyTuple::new(py, arguments.collect::<PyResult<Vec<_>>>()?)?;
         let tree = Pytree::of(&call_user(self.function, arguments, None)?)?;
@@ -102,7 +102,7 @@ impl ScalarKernel {
             return Err(PyTypeError::new_err("[kernel] needs at least one array"));
         }
         let shape = ops::broadcast_all("kernel", &arrays).or_raise()?[0].shape().clone();
-        let call = Call { function: self.function.bind(py), arguments: &arguments, given: args };
+        let call = Call { function: self.function.bind(py), arguments: &arguments, originals: args };
         let (tree, outputs) = if arrays.iter().all(|array| *array.shape() == shape) && shape.ndim() > 1 {
             // Merge the axes: fewer nested traces, and the same elements.
             let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
@@ -171,5 +171,8 @@ impl ScalarKernel {
 #[pyfunction]
 pub(crate) fn kernel<'py>(function: &Bound<'py, PyAny>) -> PyResult<Bound<'py, ScalarKernel>> {
     check_callable("kernel", function)?;
-    called_as(ScalarKernel { initialized: Initialized::YES, function: function.clone().unbind() }, function)
+    wrap_function(
+        ScalarKernel { initialized: Initialized::YES, function: function.clone().unbind() },
+        function,
+    )
 }

@@ -80,26 +80,26 @@ fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
 }
 
 /// Create the object of a transformed function, with the metadata of `fun` as `functools.wraps` copies it.
-fn called_as<'py, T: PyClass + Into<PyClassInitializer<T>>>(
-    made: T,
+fn wrap_function<'py, T: PyClass + Into<PyClassInitializer<T>>>(
+    object: T,
     fun: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, T>> {
-    let made = Bound::new(fun.py(), made)?;
-    call_as(made.as_any(), fun)?;
-    Ok(made)
+    let object = Bound::new(fun.py(), object)?;
+    copy_metadata(object.as_any(), fun)?;
+    Ok(object)
 }
 
 /// Copy the name, the module and the documentation of `fun` to an object.
-fn call_as(made: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>) -> PyResult<()> {
+fn copy_metadata(object: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>) -> PyResult<()> {
     for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
         if let Ok(value) = fun.getattr(name) {
-            made.setattr(name, value)?;
+            object.setattr(name, value)?;
         }
     }
     Ok(())
 }
 
-/// The name that a transformed function goes by.
+/// The `repr` of a transformed function.
 fn describe(transform: &str, fun: &Py<PyAny>, py: Python<'_>) -> String {
     let name = fun.bind(py).getattr("__name__").and_then(|name| name.extract::<String>());
     format!("<{transform} of {}>", name.unwrap_or_else(|_| "a function".into()))

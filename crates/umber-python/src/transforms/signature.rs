@@ -1,4 +1,4 @@
-//! Signature: encodes what two calls must share, besides shapes and dtypes, to reuse one graph.
+//! Signatures of calls: the structure and the constants that two calls must share, besides shapes and dtypes, to reuse a graph.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -15,7 +15,7 @@ use crate::pytree::{Pytree, check_depth};
 /// Maximum number of remembered objects that are compared by hash and equality.
 const MAX_OBJECTS: usize = 4096;
 
-/// Numbers of the objects in calls. A number is never reused.
+/// Numbers that identify the objects in calls. A number is never reused.
 pub(super) struct Objects {
     known: Py<PyDict>,
     next: AtomicU64,
@@ -31,13 +31,13 @@ impl Objects {
         &self.known
     }
 
-    /// The number of the objects of the class of `value` that are equal to it.
+    /// The number that identifies `value` among the objects of its class, shared by equal objects.
     fn number(&self, value: &Bound<'_, PyAny>) -> PyResult<u64> {
         let py = value.py();
         let known = self.known.bind(py);
         let class = value.get_type();
         let key = PyTuple::new(py, [class.as_any(), value])?;
-        let found = known.get_item(&key).map_err(|error| {
+        let existing = known.get_item(&key).map_err(|error| {
             if !error.is_instance_of::<PyTypeError>(py) {
                 return error;
             }
@@ -47,7 +47,7 @@ impl Objects {
                  None, trees of them, dataclasses, or hashable objects"
             ))
         })?;
-        if let Some(number) = found {
+        if let Some(number) = existing {
             return number.extract();
         }
         if known.len() >= MAX_OBJECTS {
@@ -132,8 +132,8 @@ impl<'a> Signature<'a> {
         check_depth(depth)?;
         if value.is_none() {
             self.bytes.push(b'N');
-        } else if let Ok(truth) = value.cast_exact::<PyBool>() {
-            self.put(b'b', &[u8::from(truth.is_true())]);
+        } else if let Ok(boolean) = value.cast_exact::<PyBool>() {
+            self.put(b'b', &[u8::from(boolean.is_true())]);
         } else if value.is_exact_instance_of::<PyInt>() {
             match value.extract::<i64>() {
                 Ok(number) => self.put(b'i', &number.to_le_bytes()),
@@ -142,8 +142,8 @@ impl<'a> Signature<'a> {
         } else if let Ok(number) = value.cast_exact::<PyFloat>() {
             self.put(b'f', &number.extract::<f64>()?.to_bits().to_le_bytes());
         } else if value.is_exact_instance_of::<PyComplex>() {
-            for part in ["real", "imag"] {
-                self.put(b'c', &value.getattr(part)?.extract::<f64>()?.to_bits().to_le_bytes());
+            for name in ["real", "imag"] {
+                self.put(b'c', &value.getattr(name)?.extract::<f64>()?.to_bits().to_le_bytes());
             }
         } else if let Ok(bytes) = value.cast_exact::<PyBytes>() {
             self.put(b'y', bytes.as_bytes());
@@ -153,8 +153,8 @@ impl<'a> Signature<'a> {
             ));
         } else if let Ok(slice) = value.cast_exact::<PySlice>() {
             self.bytes.push(b':');
-            for part in ["start", "stop", "step"] {
-                self.value(&slice.getattr(part)?, depth + 1)?;
+            for name in ["start", "stop", "step"] {
+                self.value(&slice.getattr(name)?, depth + 1)?;
             }
         } else if value.is_exact_instance_of::<PyTuple>() || value.is_exact_instance_of::<PyList>() {
             self.begin(if value.is_instance_of::<PyTuple>() { b'(' } else { b'[' }, value.len()?);

@@ -21,27 +21,30 @@ pub(super) enum StatePath {
     /// An array object that the function updated in place: other references to it see the update.
     Written,
     /// A container with these keys.
-    CompileScope(Vec<(Py<PyAny>, StatePath)>),
+    Nested(Vec<(Py<PyAny>, StatePath)>),
 }
 
 impl StatePath {
     /// Positions of arrays after the call, given those before it.
     pub(super) fn of(
         py: Python<'_>,
-        places: &[StateSlot],
-        before: &StateSnapshot,
+        slots: &[StateSlot],
+        snapshot: &StateSnapshot,
         depth: usize,
     ) -> StatePath {
-        match places {
-            [only] if only.path.len() == depth && before.same(py, only).is_some() => StatePath::Written,
+        match slots {
+            [only] if only.path.len() == depth && snapshot.same(py, only).is_some() => StatePath::Written,
             [only] if only.path.len() == depth => StatePath::Array,
             _ => {
                 let same_key = |a: &StateSlot, b: &StateSlot| a.path[depth].is(&b.path[depth]);
-                let groups = places.chunk_by(same_key);
-                StatePath::CompileScope(
+                let groups = slots.chunk_by(same_key);
+                StatePath::Nested(
                     groups
                         .map(|group| {
-                            (group[0].path[depth].clone_ref(py), StatePath::of(py, group, before, depth + 1))
+                            (
+                                group[0].path[depth].clone_ref(py),
+                                StatePath::of(py, group, snapshot, depth + 1),
+                            )
                         })
                         .collect(),
                 )
@@ -52,9 +55,9 @@ impl StatePath {
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         match self {
             StatePath::Array | StatePath::Written => Ok(()),
-            StatePath::CompileScope(spots) => spots.iter().try_for_each(|(key, spot)| {
+            StatePath::Nested(children) => children.iter().try_for_each(|(key, child)| {
                 visit.call(key)?;
-                spot.traverse(visit)
+                child.traverse(visit)
             }),
         }
     }
@@ -72,20 +75,20 @@ impl StatePath {
             StatePath::Array | StatePath::Written => {
                 value.cast::<PyArray>()?.get().set(value.py(), next(arrays));
             }
-            StatePath::CompileScope(spots) => {
+            StatePath::Nested(children) => {
                 let is_fixed = value.is_instance_of::<PyTuple>();
-                for (key, spot) in spots {
-                    let is_new = match spot {
+                for (key, child) in children {
+                    let is_new = match child {
                         StatePath::Array => !is_fixed,
                         StatePath::Written => !item(value, key.bind(value.py()))?
                             .is_some_and(|item| item.is_instance_of::<PyArray>()),
-                        StatePath::CompileScope(_) => false,
+                        StatePath::Nested(_) => false,
                     };
                     if is_new {
                         let array = NewArray::from(next(arrays)).object(value.py())?;
                         set(value, key.bind(value.py()), array.as_any())?;
                     } else {
-                        spot.fill(&value.get_item(key)?, arrays)?;
+                        child.fill(&value.get_item(key)?, arrays)?;
                     }
                 }
             }
@@ -140,8 +143,8 @@ pub(super) struct StateSlot {
     pub(super) object: Py<PyArray>,
     /// Content of the object when it was found.
     pub(super) value: Array,
-    /// Whether the object was created to expose the content of a state object.
-    is_shown: bool,
+    /// Whether the object was created to represent the array of a state object.
+    is_of_state_object: bool,
 }
 
 impl StateSlot {
@@ -149,8 +152,8 @@ impl StateSlot {
     /// references.
     pub(super) fn replace(&self, root: &Bound<'_, PyAny>, array: Array) -> PyResult<()> {
         let py = root.py();
-        if self.is_shown {
-            return put(root, &self.path, NewArray::from(array).object(py)?);
+        if self.is_of_state_object {
+            return store(root, &self.path, NewArray::from(array).object(py)?);
         }
         self.object.get().set(py, array);
         Ok(())
@@ -165,7 +168,7 @@ pub(super) fn is_state(value: &Bound<'_, PyAny>) -> bool {
 /// Snapshot of nested containers.
 #[derive(Default)]
 pub(super) struct StateSnapshot {
-    pub(super) places: Vec<StateSlot>,
+    pub(super) slots: Vec<StateSlot>,
     pub(super) containers: Vec<Container>,
 }
 
@@ -196,32 +199,32 @@ impl Container {
 
 impl StateSnapshot {
     pub(super) fn of(root: &Py<PyAny>, py: Python<'_>) -> PyResult<StateSnapshot> {
-        let mut held = StateSnapshot::default();
+        let mut snapshot = StateSnapshot::default();
         if !root.is_none(py) {
-            held.find(root.bind(py), &mut Vec::new(), false)?;
+            snapshot.find(root.bind(py), &mut Vec::new(), false)?;
         }
-        Ok(held)
+        Ok(snapshot)
     }
 
-    fn find(&mut self, value: &Bound<'_, PyAny>, path: &mut Path, is_shown: bool) -> PyResult<()> {
+    fn find(&mut self, value: &Bound<'_, PyAny>, path: &mut Path, is_of_state_object: bool) -> PyResult<()> {
         check_depth(path.len())?;
         let py = value.py();
         if let Ok(array) = value.cast::<PyArray>() {
             let path = path.iter().map(|key| key.clone_ref(py)).collect();
             let object = array.clone().unbind();
-            self.places.push(StateSlot { path, object, value: array.get().get(), is_shown });
+            self.slots.push(StateSlot { path, object, value: array.get().get(), is_of_state_object });
             return Ok(());
         }
         let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
-            self.keep(value, dict.copy()?.into_any());
+            self.save_container(value, dict.copy()?.into_any());
             dict.iter().collect()
         } else if is_container(value) {
             let items = (0..value.len()?).map(|i| value.get_item(i)).collect::<PyResult<Vec<_>>>()?;
             if !value.is_instance_of::<PyTuple>() {
-                self.keep(value, PyList::new(py, &items)?.into_any());
+                self.save_container(value, PyList::new(py, &items)?.into_any());
             }
-            let places = (0..items.len()).map(|i| Ok(i.into_pyobject(py)?.into_any()));
-            places.zip(items).map(|(i, item)| i.map(|i| (i, item))).collect::<PyResult<_>>()?
+            let indices = (0..items.len()).map(|i| Ok(i.into_pyobject(py)?.into_any()));
+            indices.zip(items).map(|(i, item)| i.map(|i| (i, item))).collect::<PyResult<_>>()?
         } else {
             return Ok(());
         };
@@ -233,35 +236,37 @@ impl StateSnapshot {
         Ok(())
     }
 
-    fn keep(&mut self, object: &Bound<'_, PyAny>, items: Bound<'_, PyAny>) {
+    fn save_container(&mut self, object: &Bound<'_, PyAny>, items: Bound<'_, PyAny>) {
         self.containers.push(Container { object: object.clone().unbind(), items: items.unbind() });
     }
 
-    /// The same object at the same place then.
-    fn same(&self, py: Python<'_>, place: &StateSlot) -> Option<&StateSlot> {
+    /// The slot of this snapshot with the same object at the same path.
+    fn same(&self, py: Python<'_>, slot: &StateSlot) -> Option<&StateSlot> {
         let is_same = |(a, b): (&Py<PyAny>, &Py<PyAny>)| a.is(b) || a.bind(py).eq(b).unwrap_or(false);
-        let is_there = |own: &&StateSlot| {
-            own.object.is(&place.object)
-                && own.path.len() == place.path.len()
-                && own.path.iter().zip(&place.path).all(is_same)
+        let matches = |known: &&StateSlot| {
+            known.object.is(&slot.object)
+                && known.path.len() == slot.path.len()
+                && known.path.iter().zip(&slot.path).all(is_same)
         };
-        self.places.iter().find(is_there).filter(|_| !place.is_shown)
+        self.slots.iter().find(matches).filter(|_| !slot.is_of_state_object)
     }
 
     /// Positions whose array changed.
-    pub(super) fn changed(&self, py: Python<'_>, now: StateSnapshot) -> Vec<StateSlot> {
+    pub(super) fn changed(&self, py: Python<'_>, current: StateSnapshot) -> Vec<StateSlot> {
         let is_changed =
-            |place: &StateSlot| self.same(py, place).is_none_or(|own| !own.value.is_same(&place.value));
-        now.places.into_iter().filter(is_changed).collect()
+            |slot: &StateSlot| self.same(py, slot).is_none_or(|known| !known.value.is_same(&slot.value));
+        current.slots.into_iter().filter(is_changed).collect()
     }
 
     /// Restore everything except the containers in `others`.
     pub(super) fn restore(&self, py: Python<'_>, others: &[Container]) -> PyResult<()> {
         let others: HashSet<_> = others.iter().map(|other| other.object.as_ptr()).collect();
-        for container in self.containers.iter().filter(|own| !others.contains(&own.object.as_ptr())) {
+        for container in
+            self.containers.iter().filter(|container| !others.contains(&container.object.as_ptr()))
+        {
             container.restore(py)?;
         }
-        self.places.iter().for_each(|place| place.object.get().set(py, place.value.clone()));
+        self.slots.iter().for_each(|slot| slot.object.get().set(py, slot.value.clone()));
         Ok(())
     }
 }
@@ -269,8 +274,8 @@ impl StateSnapshot {
 /// A position that had an array before a call and has none after it.
 pub(super) struct RemovedState {
     path: Path,
-    /// Its new content, if any.
-    left: Option<Py<PyAny>>,
+    /// The value that replaced it, if any.
+    replacement: Option<Py<PyAny>>,
 }
 
 impl RemovedState {
@@ -284,28 +289,28 @@ impl RemovedState {
             match found {
                 Some(found) if is_end && found.is_instance_of::<PyArray>() => return Ok(None),
                 Some(found) if !is_end && is_container(&found) => value = found,
-                left => {
+                replacement => {
                     let path = path[..=depth].iter().map(|key| key.clone_ref(py)).collect();
-                    return Ok(Some(RemovedState { path, left: left.map(Bound::unbind) }));
+                    return Ok(Some(RemovedState { path, replacement: replacement.map(Bound::unbind) }));
                 }
             }
         }
         Ok(None)
     }
 
-    /// Let it go from `root`, where it still is.
+    /// Remove the array from `root` in the same way.
     pub(super) fn apply(&self, root: &Bound<'_, PyAny>) -> PyResult<()> {
         let py = root.py();
-        let Some((last, before)) = self.path.split_last() else { return Ok(()) };
+        let Some((last, parents)) = self.path.split_last() else { return Ok(()) };
         let mut container = root.clone();
-        for key in before {
+        for key in parents {
             match item(&container, key.bind(py))? {
                 Some(found) => container = found,
                 None => return Ok(()),
             }
         }
-        match &self.left {
-            Some(left) => set(&container, last.bind(py), left.bind(py)),
+        match &self.replacement {
+            Some(replacement) => set(&container, last.bind(py), replacement.bind(py)),
             None if item(&container, last.bind(py))?.is_some() => container.del_item(last),
             None => Ok(()),
         }
@@ -313,19 +318,19 @@ impl RemovedState {
 
     pub(super) fn traverse(&self, visit: &PyVisit<'_>) -> Result<(), PyTraverseError> {
         self.path.iter().try_for_each(|key| visit.call(key))?;
-        self.left.iter().try_for_each(|left| visit.call(left))
+        self.replacement.iter().try_for_each(|replacement| visit.call(replacement))
     }
 }
 
 /// Store an array at a path from `root`. In a tuple, the existing array object is updated.
-pub(super) fn put(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -> PyResult<()> {
+pub(super) fn store(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_, PyArray>) -> PyResult<()> {
     let py = root.py();
-    let Some((last, before)) = path.split_last() else {
+    let Some((last, parents)) = path.split_last() else {
         root.cast::<PyArray>()?.get().set(py, array.get().get());
         return Ok(());
     };
     let mut container = root.clone();
-    for key in before {
+    for key in parents {
         container = container.get_item(key)?;
     }
     if container.is_instance_of::<PyTuple>() {
@@ -351,13 +356,13 @@ pub(super) fn gather(
     if let Ok(dict) = value.cast::<PyDict>() {
         signature.bytes.push(b'{');
         for (key, item) in dict.iter() {
-            let before = signature.bytes.len();
+            let start = signature.bytes.len();
             signature.value(&key, 0)?;
             let count = arrays.len();
             gather(&item, depth + 1, arrays, signature)?;
             if arrays.len() == count {
                 // No arrays inside: the graph does not depend on this entry.
-                signature.bytes.truncate(before);
+                signature.bytes.truncate(start);
             }
         }
         signature.bytes.push(b'}');

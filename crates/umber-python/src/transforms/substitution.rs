@@ -1,4 +1,4 @@
-//! Substitution: a function is called with the caller's own containers, whose arrays are replaced during the call.
+//! Substitution of traced arrays for the arrays in the caller's own containers while a function is called with them.
 //!
 //! Lists and dicts keep their identity and class, so that methods work and side effects persist. Tuples are immutable:
 //! they are rebuilt, keeping their class.
@@ -17,73 +17,74 @@ use crate::array::PyArray;
 use crate::new_array::NewArray;
 use crate::pytree::{Pytree, can_descend, check_depth, tuple_class, tuple_of};
 
-/// The placeholders that are in containers now, by address.
+/// The placeholders that are currently in containers, by address.
 ///
 /// If two threads use the same container, the second one must not restore the placeholders of the first, nor hide its own
 /// from it: it works on a copy with the original arrays.
-static STANDING: Mutex<Option<HashMap<usize, Standing>>> = Mutex::new(None);
+static PLACEHOLDERS: Mutex<Option<HashMap<usize, Placeholder>>> = Mutex::new(None);
 
-struct Standing {
+struct Placeholder {
     thread: ThreadId,
     original: Py<PyAny>,
 }
 
-fn standing() -> MutexGuard<'static, Option<HashMap<usize, Standing>>> {
-    STANDING.lock().unwrap_or_else(PoisonError::into_inner)
+fn placeholder_map() -> MutexGuard<'static, Option<HashMap<usize, Placeholder>>> {
+    PLACEHOLDERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn address(object: &Bound<'_, PyAny>) -> usize {
     object.as_ptr() as usize
 }
 
-/// Register a placeholder that replaces `before`.
-fn stand(placeholder: &Bound<'_, PyAny>, before: &Bound<'_, PyAny>) {
-    let mut all = standing();
+/// Register a placeholder that replaces `previous`, an array object of the caller or an earlier placeholder.
+fn register(placeholder: &Bound<'_, PyAny>, previous: &Bound<'_, PyAny>) {
+    let mut all = placeholder_map();
     let all = all.get_or_insert_default();
     let thread = thread::current().id();
-    // If `before` is a placeholder of an outer call of this thread, other threads need the original, too.
-    let original = match all.get(&address(before)) {
-        Some(earlier) => earlier.original.clone_ref(before.py()),
-        None => before.clone().unbind(),
+    // If `previous` is a placeholder of an outer call of this thread, other threads need its original.
+    let original = match all.get(&address(previous)) {
+        Some(earlier) => earlier.original.clone_ref(previous.py()),
+        None => previous.clone().unbind(),
     };
-    all.insert(address(placeholder), Standing { thread, original });
+    all.insert(address(placeholder), Placeholder { thread, original });
 }
 
 /// Unregister the placeholders at these addresses.
-fn leave(addresses: impl Iterator<Item = usize>) {
-    let gone: Vec<Standing> = match standing().as_mut() {
+fn unregister(addresses: impl Iterator<Item = usize>) {
+    let removed: Vec<Placeholder> = match placeholder_map().as_mut() {
         Some(all) => addresses.filter_map(|address| all.remove(&address)).collect(),
         None => Vec::new(),
     };
     // Drop after the lock is released, since this may run finalizers.
-    drop(gone);
+    drop(removed);
 }
 
 /// The original object of a placeholder of another thread.
-fn held_elsewhere<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
-    let all = standing();
-    let found = all.as_ref()?.get(&address(object))?;
-    (found.thread != thread::current().id()).then(|| found.original.bind(object.py()).clone())
+fn original_if_foreign<'py>(object: &Bound<'py, PyAny>) -> Option<Bound<'py, PyAny>> {
+    let all = placeholder_map();
+    let placeholder = all.as_ref()?.get(&address(object))?;
+    (placeholder.thread != thread::current().id()).then(|| placeholder.original.bind(object.py()).clone())
 }
 
 /// Whether this tree contains placeholders of another thread.
-fn is_taken(tree: &Pytree) -> bool {
-    let all = standing();
+fn uses_foreign_placeholders(tree: &Pytree) -> bool {
+    let all = placeholder_map();
     let Some(all) = all.as_ref().filter(|all| !all.is_empty()) else { return false };
     let this = thread::current().id();
-    let mut is_taken = false;
+    let mut is_used = false;
     tree.visit(&mut |leaf| {
         if let Pytree::Array(array) = leaf {
-            is_taken |= all.get(&(array.as_ptr() as usize)).is_some_and(|found| found.thread != this);
+            is_used |=
+                all.get(&(array.as_ptr() as usize)).is_some_and(|placeholder| placeholder.thread != this);
         }
     });
-    is_taken
+    is_used
 }
 
 /// Return an argument for a function, and its tree. Containers in use by another thread are copied.
-pub(super) fn taken<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Pytree)> {
+pub(super) fn claim<'py>(value: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyAny>, Pytree)> {
     let tree = Pytree::of(value)?;
-    if !is_taken(&tree) {
+    if !uses_foreign_placeholders(&tree) {
         return Ok((value.clone(), tree));
     }
     let copied = copy(value)?;
@@ -98,26 +99,27 @@ fn copy<'py>(value: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
 
 fn copy_at<'py>(
     value: &Bound<'py, PyAny>,
-    made: &mut HashMap<usize, Bound<'py, PyAny>>,
+    copies: &mut HashMap<usize, Bound<'py, PyAny>>,
     depth: usize,
 ) -> PyResult<Bound<'py, PyAny>> {
     check_depth(depth)?;
-    if let Some(original) = held_elsewhere(value) {
+    if let Some(original) = original_if_foreign(value) {
         return Ok(original);
     }
     if let Ok(tuple) = value.cast::<PyTuple>() {
-        let items = tuple.iter().map(|item| copy_at(&item, made, depth + 1)).collect::<PyResult<Vec<_>>>()?;
+        let items =
+            tuple.iter().map(|item| copy_at(&item, copies, depth + 1)).collect::<PyResult<Vec<_>>>()?;
         return tuple_like(tuple, items);
     }
     if !is_mutable(value) {
         return Ok(value.clone());
     }
-    if let Some(copied) = made.get(&address(value)) {
+    if let Some(copied) = copies.get(&address(value)) {
         return Ok(copied.clone());
     }
     let copied = value.py().import("copy")?.call_method1("copy", (value,))?;
-    made.insert(address(value), copied.clone());
-    each_item(&copied, &mut |item| Ok(Some(copy_at(item, made, depth + 1)?)))?;
+    copies.insert(address(value), copied.clone());
+    each_item(&copied, &mut |item| Ok(Some(copy_at(item, copies, depth + 1)?)))?;
     Ok(copied)
 }
 
@@ -128,11 +130,11 @@ fn tuple_like<'py>(like: &Bound<'py, PyTuple>, items: Vec<Bound<'py, PyAny>>) ->
     }
     let plain = PyTuple::new(like.py(), items)?;
     let Some(class) = tuple_class(like) else { return Ok(plain.into_any()) };
-    let made = tuple_of(&class, plain)?;
-    if let (Ok(attributes), Ok(own)) = (like.getattr("__dict__"), made.getattr("__dict__")) {
+    let tuple = tuple_of(&class, plain)?;
+    if let (Ok(attributes), Ok(own)) = (like.getattr("__dict__"), tuple.getattr("__dict__")) {
         own.call_method1("update", (attributes,))?;
     }
-    Ok(made)
+    Ok(tuple)
 }
 
 /// Replacement of an item, if any.
@@ -162,15 +164,15 @@ fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>)
 /// Make the arguments of a call distinct objects.
 ///
 /// If a list or dict is passed several times, and one of them is `chosen`, all but the first chosen one become copies.
-pub(super) fn part(values: &mut [Bound<'_, PyAny>], chosen: &[usize]) -> PyResult<()> {
+pub(super) fn make_distinct(values: &mut [Bound<'_, PyAny>], chosen: &[usize]) -> PyResult<()> {
     for &first in chosen {
-        let own = values[first].clone();
-        if !is_mutable(&own) {
+        let original = values[first].clone();
+        if !is_mutable(&original) {
             continue;
         }
         for (i, value) in values.iter_mut().enumerate() {
-            if i != first && value.is(&own) {
-                *value = copy(&own)?;
+            if i != first && value.is(&original) {
+                *value = copy(&original)?;
             }
         }
     }
@@ -182,15 +184,15 @@ fn is_mutable(value: &Bound<'_, PyAny>) -> bool {
 }
 
 /// A placeholder object, and the object that it replaced, which may be a placeholder itself.
-struct Replaced<'py> {
+struct Replacement<'py> {
     new: Bound<'py, PyAny>,
-    before: Bound<'py, PyAny>,
+    original: Bound<'py, PyAny>,
 }
 
 /// Arrays replaced in the caller's own containers; dropping this restores them.
 pub(super) struct Substitution<'py> {
     py: Python<'py>,
-    replaced: Vec<Replaced<'py>>,
+    replaced: Vec<Replacement<'py>>,
     /// The placeholders, with the objects created to hold them.
     placeholders: Vec<(Array, Bound<'py, PyAny>)>,
     /// The lists and dicts that were traversed.
@@ -237,11 +239,11 @@ impl<'py> Substitution<'py> {
         check_depth(depth)?;
         if let Ok(tuple) = value.cast::<PyTuple>() {
             let items = tuple.iter().map(|item| self.at_depth(&item, replace, depth + 1));
-            let made = tuple_like(tuple, items.collect::<PyResult<_>>()?)?;
-            if !made.is(value) {
-                self.replaced.push(Replaced { new: made.clone(), before: value.clone() });
+            let object = tuple_like(tuple, items.collect::<PyResult<_>>()?)?;
+            if !object.is(value) {
+                self.replaced.push(Replacement { new: object.clone(), original: value.clone() });
             }
-            return Ok(made);
+            return Ok(object);
         }
         if is_mutable(value) {
             self.containers.push(value.clone());
@@ -249,55 +251,59 @@ impl<'py> Substitution<'py> {
             return Ok(value.clone());
         }
         let Some(array) = replace(value)? else { return Ok(value.clone()) };
-        let made = NewArray::from(array.clone()).object(self.py)?.into_any();
+        let object = NewArray::from(array.clone()).object(self.py)?.into_any();
         if depth > 0 {
-            stand(&made, value);
+            register(&object, value);
         }
-        self.placeholders.push((array, made.clone()));
-        self.replaced.push(Replaced { new: made.clone(), before: value.clone() });
-        Ok(made)
+        self.placeholders.push((array, object.clone()));
+        self.replaced.push(Replacement { new: object.clone(), original: value.clone() });
+        Ok(object)
     }
 
     /// Restore all originals, in the containers and in objects that the function put into them.
     fn restore(&self) -> PyResult<()> {
         let mut originals: HashMap<usize, Bound<'py, PyAny>> = HashMap::new();
-        for Replaced { new, before } in &self.replaced {
-            let original = originals.get(&address(before)).unwrap_or(before).clone();
+        for Replacement { new, original } in &self.replaced {
+            let original = originals.get(&address(original)).unwrap_or(original).clone();
             originals.insert(address(new), original);
         }
         let placeholders = self.placeholders.iter().map(|(array, object)| (array.id(), address(object)));
-        let mut restoring =
-            Restoring { py: self.py, originals, placeholders: placeholders.collect(), seen: HashSet::new() };
-        self.containers.iter().try_for_each(|container| restoring.within(container, 0))
+        let mut restoration = Restoration {
+            py: self.py,
+            originals,
+            placeholders: placeholders.collect(),
+            seen: HashSet::new(),
+        };
+        self.containers.iter().try_for_each(|container| restoration.restore_items(container, 0))
     }
 }
 
 impl Drop for Substitution<'_> {
     fn drop(&mut self) {
-        // Only the comparison of keys can fail: items that were not reached stay as the function left them.
+        // Only the comparison of keys can fail; items that were not reached then keep their current values.
         if !self.containers.is_empty()
             && let Err(error) = self.restore()
         {
             error.write_unraisable(self.py, None);
         }
-        // Including those in tuples, which need no restoring: their addresses may be reused.
-        leave(self.placeholders.iter().map(|(_, object)| address(object)));
+        // Also those in tuples, which are not restored, because their addresses may be reused.
+        unregister(self.placeholders.iter().map(|(_, object)| address(object)));
     }
 }
 
 /// State of a restoration.
-struct Restoring<'py> {
+struct Restoration<'py> {
     py: Python<'py>,
     /// Originals by the address of their placeholder object.
     originals: HashMap<usize, Bound<'py, PyAny>>,
-    /// Addresses of objects by the placeholder that they hold: other objects may hold it, too.
+    /// Addresses of the placeholder objects by the id of their array, which other objects may share.
     placeholders: HashMap<(usize, u32), usize>,
     seen: HashSet<usize>,
 }
 
-impl<'py> Restoring<'py> {
+impl<'py> Restoration<'py> {
     /// Restore the items of a list or dict, recursively.
-    fn within(&mut self, container: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
+    fn restore_items(&mut self, container: &Bound<'py, PyAny>, depth: usize) -> PyResult<()> {
         if !can_descend(depth) || !self.seen.insert(address(container)) {
             return Ok(());
         }
@@ -307,12 +313,12 @@ impl<'py> Restoring<'py> {
     /// Original of an item, if it is a placeholder.
     fn original(&mut self, item: &Bound<'py, PyAny>, depth: usize) -> PyResult<Option<Bound<'py, PyAny>>> {
         if let Ok(array) = item.cast::<PyArray>() {
-            // An object that the function updated in place has other content, and stays.
+            // An object that the function updated in place has another array and is kept.
             let object = self.placeholders.get(&array.get().get_cloned(self.py).id());
             return Ok(object.and_then(|object| self.originals.get(object)).cloned());
         }
         if is_mutable(item) {
-            self.within(item, depth)?;
+            self.restore_items(item, depth)?;
             return Ok(None);
         }
         let Ok(tuple) = item.cast::<PyTuple>() else { return Ok(None) };

@@ -10,7 +10,7 @@ use umber_core::types::error;
 use umber_core::types::shape::normalize_axis;
 
 use super::{Initialized, check_callable, describe};
-use super::{call_user, called_as};
+use super::{call_user, wrap_function};
 use crate::enter::{OrRaise, to_exception};
 use crate::pytree::{Pytree, PytreePath, class_of, dict_of};
 
@@ -34,27 +34,27 @@ pub(super) fn broadcast_axes<A>(
     name: &str,
     axes: &Bound<'_, PyAny>,
     tree: &Pytree<A>,
-    place: &PytreePath<'_>,
-    found: &mut Vec<Option<i64>>,
+    path: &PytreePath<'_>,
+    result: &mut Vec<Option<i64>>,
 ) -> PyResult<()> {
     let py = axes.py();
     let mismatch = |what: &str| {
         Err(PyValueError::new_err(format!(
             "[{op}] {name}: {axes} does not match {}, which is {what}; expected an axis, None, or the same \
              structure",
-            place.text(py)
+            path.text(py)
         )))
     };
-    let below =
-        |axes: &Bound<'_, PyAny>, item: &Pytree<A>, place: &PytreePath<'_>, found: &mut Vec<Option<i64>>| {
-            broadcast_axes(op, name, axes, item, place, found)
+    let recurse =
+        |axes: &Bound<'_, PyAny>, item: &Pytree<A>, path: &PytreePath<'_>, result: &mut Vec<Option<i64>>| {
+            broadcast_axes(op, name, axes, item, path, result)
         };
     if is_axis(axes) {
         let axis: Option<i64> = axes.extract().map_err(|_| {
-            let place = place.text(py);
-            to_exception(error!(Axis(op), "{name}: axis {axes} is out of bounds for {place}"))
+            let path = path.text(py);
+            to_exception(error!(Axis(op), "{name}: axis {axes} is out of bounds for {path}"))
         })?;
-        found.extend(std::iter::repeat_n(axis, tree.count()));
+        result.extend(std::iter::repeat_n(axis, tree.count()));
         return Ok(());
     }
     if !(axes.is_instance_of::<PyDict>()
@@ -74,7 +74,7 @@ pub(super) fn broadcast_axes<A>(
                 return mismatch(&format!("a sequence of {}", items.len()));
             }
             for (i, (axes, item)) in axes.try_iter()?.zip(items).enumerate() {
-                below(&axes?, item, &PytreePath::Item(place, i), found)?;
+                recurse(&axes?, item, &PytreePath::Item(path, i), result)?;
             }
             Ok(())
         }
@@ -86,7 +86,7 @@ pub(super) fn broadcast_axes<A>(
             }
             for (key, item) in items {
                 match dict.get_item(key)? {
-                    Some(axes) => below(&axes, item, &PytreePath::Key(place, key), found)?,
+                    Some(axes) => recurse(&axes, item, &PytreePath::Key(path, key), result)?,
                     None => return mismatch(&expected()?),
                 }
             }
@@ -95,7 +95,7 @@ pub(super) fn broadcast_axes<A>(
     }
 }
 
-/// The axis of every array in a result. A sequence of one stands for the only result, too.
+/// The output axis of every array of a result. A sequence of length 1 is also accepted for a single result.
 pub(super) fn broadcast_out_axes<A>(
     op: &str,
     name: &str,
@@ -103,13 +103,13 @@ pub(super) fn broadcast_out_axes<A>(
     tree: &Pytree<A>,
     root: &str,
 ) -> PyResult<Vec<Option<i64>>> {
-    let mut found = Vec::new();
+    let mut result = Vec::new();
     let is_one = matches!(tree, Pytree::Array(_) | Pytree::Dict(_))
         && (axes.is_instance_of::<PyTuple>() || axes.is_instance_of::<PyList>())
         && axes.len()? == 1;
     let only = if is_one { axes.get_item(0)? } else { axes.clone() };
-    broadcast_axes(op, name, &only, tree, &PytreePath::Root(root), &mut found)?;
-    Ok(found)
+    broadcast_axes(op, name, &only, tree, &PytreePath::Root(root), &mut result)?;
+    Ok(result)
 }
 
 /// The arguments of a call and the axes to map over.
@@ -121,17 +121,17 @@ struct VmapArgs {
 }
 
 impl VmapArgs {
-    /// Where the array numbered `index` is.
-    fn place_of(&self, py: Python<'_>, index: usize) -> String {
+    /// The path of the array with an index, for messages.
+    fn path_of(&self, py: Python<'_>, index: usize) -> String {
         let positional = self.positional.count();
         if index < positional {
-            self.positional.place_of(py, "args", index)
+            self.positional.path_of(py, "args", index)
         } else {
-            self.named.place_of(py, "kwargs", index - positional)
+            self.named.path_of(py, "kwargs", index - positional)
         }
     }
 
-    /// Has every mapped array its axis, and are these equally long?
+    /// Check that the axis of every mapped array exists and that all mapped axes have the same length.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let mut first: Option<(usize, usize)> = None;
         for (i, (array, axis)) in self.arrays.iter().zip(&self.axes).enumerate() {
@@ -140,17 +140,17 @@ impl VmapArgs {
                 to_exception(error!(
                     Axis("vmap"),
                     "in_axes: axis {axis} is out of bounds for {} of shape {}",
-                    self.place_of(py, i),
+                    self.path_of(py, i),
                     array.shape()
                 ))
             })?;
             let length = array.shape()[axis];
-            let (known, expected) = *first.get_or_insert((i, length));
+            let (first_index, expected) = *first.get_or_insert((i, length));
             if length != expected {
                 return Err(PyValueError::new_err(format!(
                     "[vmap] lengths of the mapped axes differ: {expected} for {} and {length} for {}",
-                    self.place_of(py, known),
-                    self.place_of(py, i)
+                    self.path_of(py, first_index),
+                    self.path_of(py, i)
                 )));
             }
         }
@@ -168,14 +168,14 @@ impl VmapFunction {
         let (positional, named) = (Pytree::of(args)?, Pytree::of(named)?);
         let mut axes = Vec::new();
         let in_axes = self.in_axes.bind(py);
-        let mut over =
+        let mut add_axes =
             |tree: &Pytree, place| broadcast_axes("vmap", "in_axes", in_axes, tree, place, &mut axes);
         // For a single dict argument, a dict of axes is accepted without a tuple around it.
         match &positional {
             Pytree::Tuple(items, _) if items.len() == 1 && in_axes.is_instance_of::<PyDict>() => {
-                over(&items[0], &PytreePath::Root("args[0]"))?;
+                add_axes(&items[0], &PytreePath::Root("args[0]"))?;
             }
-            _ => over(&positional, &PytreePath::Root("args"))?,
+            _ => add_axes(&positional, &PytreePath::Root("args"))?,
         }
         axes.extend(std::iter::repeat_n(Some(0), named.count()));
         let mut arrays = positional.snapshot_arrays()?;
@@ -198,10 +198,10 @@ impl VmapFunction {
         let vmap_args = self.vmap_args(py, args, kwargs.unwrap_or(&PyDict::new(py)))?;
         let mapped = Mapped::begin(&vmap_args.arrays, &vmap_args.axes).or_raise()?;
         let (positional, named) = mapped.trace.inputs.split_at(vmap_args.positional.count());
-        let lane = vmap_args.positional.rebuild(py, positional)?;
+        let args = vmap_args.positional.rebuild(py, positional)?;
         let named = vmap_args.named.rebuild(py, named)?;
-        let lane = lane.bind(py).cast::<PyTuple>()?;
-        let returned = call_user(self.fun.bind(py), lane, Some(named.bind(py).cast::<PyDict>()?))?;
+        let args = args.bind(py).cast::<PyTuple>()?;
+        let returned = call_user(self.fun.bind(py), args, Some(named.bind(py).cast::<PyDict>()?))?;
         let outputs = Pytree::of(&returned)?;
         outputs.check_arrays(py, "vmap", &PytreePath::Root("the function's result"))?;
         let axes = broadcast_out_axes("vmap", "out_axes", self.out_axes.bind(py), &outputs, "result")?;
@@ -210,7 +210,7 @@ impl VmapFunction {
         let stack = |(i, (output, axis)): (usize, (_, &Option<i64>))| {
             from_front(output, count, *axis)
                 .map_err(|error| {
-                    error.map_detail(|text| format!("{text}, for {}", outputs.place_of(py, "result", i)))
+                    error.map_detail(|text| format!("{text}, for {}", outputs.path_of(py, "result", i)))
                 })
                 .or_raise()
         };
@@ -310,13 +310,13 @@ fn vmap<'py>(
     out_axes: AxesArg,
 ) -> PyResult<Bound<'py, VmapFunction>> {
     check_callable("vmap", fun)?;
-    let made = VmapFunction {
+    let function = VmapFunction {
         initialized: Initialized::YES,
         fun: fun.clone().unbind(),
         in_axes: in_axes.or_zero(py)?,
         out_axes: out_axes.or_zero(py)?,
     };
-    called_as(made, fun)
+    wrap_function(function, fun)
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -1,5 +1,5 @@
-//! What the tests of the simulated accelerator share.
-#![allow(dead_code, reason = "each test file uses a part")]
+//! Helpers that the tests of the simulated accelerator share.
+#![allow(dead_code, reason = "not every test file needs all of it")]
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use umber_simulated::{Config, Simulated, open};
 /// The first accelerator.
 pub(crate) const GPU: Device = Device { kind: DeviceType::Gpu, index: 0 };
 
-/// The accelerator of this process, which is the default device of this thread from now on.
+/// The accelerator of this process; makes it the default device of this thread.
 pub(crate) fn accelerator(config: Config) -> Simulated {
     static ACCELERATOR: OnceLock<Simulated> = OnceLock::new();
     let accelerator = ACCELERATOR.get_or_init(|| {
@@ -23,17 +23,17 @@ pub(crate) fn accelerator(config: Config) -> Simulated {
 }
 
 pub(crate) fn array<T: Element>(elements: &[T], shape: impl Into<Shape>) -> Array {
-    Array::from_slice(elements, shape).expect("as many elements as the shape has")
+    Array::from_slice(elements, shape).expect("elements fill the shape")
 }
 
-/// Elements that are neither regular nor large.
+/// Irregular elements between -1 and 1.
 pub(crate) fn numbers(shape: impl Into<Shape>) -> Array {
     let shape = shape.into();
     let elements: Vec<f32> = (0..shape.size()).map(|i| ((i * 37 + 11) % 101) as f32 / 50.0 - 1.0).collect();
     array(&elements, shape)
 }
 
-/// The elements as float64, computed and read.
+/// The evaluated elements as float64.
 pub(crate) fn values(array: &Array) -> Result<Vec<f64>> {
     let host = array.to_host()?;
     device::set_default_device(Device::CPU)?;
@@ -42,14 +42,14 @@ pub(crate) fn values(array: &Array) -> Result<Vec<f64>> {
     wide
 }
 
-/// Does a function compute on the accelerator what it does on the CPU?
+/// Assert that a function has equal results on the accelerator and on the CPU.
 pub(crate) fn assert_same(what: &str, f: impl Fn() -> Result<Vec<Array>>) {
     let on = |device: Device| -> Result<Vec<Vec<f64>>> {
         device::set_default_device(device)?;
         let arrays = f()?;
         umber_core::eval(&arrays)?;
         for array in &arrays {
-            assert_eq!(array.device(), device, "{what}: the result's device");
+            assert_eq!(array.device(), device, "{what}: device of the result");
         }
         arrays.iter().map(values).collect()
     };

@@ -1,11 +1,11 @@
-# Run by every interpreter that a process with the import hook of umber.mlx starts, of whichever
-# version and installation, as if it were not there: the folder leaves the path and the environment,
-# and the sitecustomize that would have been run otherwise is run.
+# Run by every interpreter that a process with the import hook of umber.mlx starts, of any version
+# and installation. It leaves no trace: it removes its folder from the path and the environment, and
+# then runs the sitecustomize that would have been run otherwise.
 import os
 import sys
 
 
-def _leave():
+def _remove_folder():
     folder = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [entry for entry in sys.path if entry != folder]
     sys.path_importer_cache.pop(folder, None)
@@ -34,6 +34,6 @@ def _begin(package, owner):
     import_module("umber._children").begin()
 
 
-_begin(*_leave())
+_begin(*_remove_folder())
 
 import sitecustomize  # noqa: E402, F401

@@ -821,8 +821,8 @@ def glu(x: mx.array, axis: int = -1) -> mx.array:
     a, b = mx.split(x, 2, axis=axis)
     # As in `_gated`: beyond the bound the gate is 0 or 1, and infinities are not multiplied.
     bound = 1000.0
-    rest = mx.where((mx.abs(b) >= bound) & mx.isinf(a), 0, a)
-    return mx.where(b >= bound, a, rest * mx.sigmoid(mx.clip(b, -bound, bound)))
+    finite = mx.where((mx.abs(b) >= bound) & mx.isinf(a), 0, a)
+    return mx.where(b >= bound, a, finite * mx.sigmoid(mx.clip(b, -bound, bound)))
 
 
 def softmax(x: mx.array, axis: int = -1) -> mx.array:

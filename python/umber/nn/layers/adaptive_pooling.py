@@ -34,8 +34,8 @@ class _AdaptivePool(Module):
     def __init__(self, output_size: OutputSizes) -> None:
         super().__init__()
         sizes = output_size if isinstance(output_size, tuple) else (output_size,) * self.axes
-        given = tuple(1 if size is None else size for size in sizes)
-        per_axis(type(self).__name__, "output_size", given, self.axes, minimum=1)
+        explicit = tuple(1 if size is None else size for size in sizes)
+        per_axis(type(self).__name__, "output_size", explicit, self.axes, minimum=1)
         self._output_size = sizes
 
     def _extra_repr(self) -> str:
@@ -74,10 +74,10 @@ class _AdaptiveAvgPool(_AdaptivePool):
 
     def _pool(self, x: mx.array, axis: int, count: int) -> mx.array:
         indices, is_inside = _windows(x.shape[axis], count)
-        rest = (1,) * (x.ndim - 1 - axis)
-        mask = is_inside.reshape(*is_inside.shape, *rest)
+        trailing = (1,) * (x.ndim - 1 - axis)
+        mask = is_inside.reshape(*is_inside.shape, *trailing)
         total = mx.where(mask, mx.take(x, indices, axis=axis), 0).sum(axis=axis + 1)
-        return total / is_inside.sum(axis=1).reshape(count, *rest).astype(x.dtype)
+        return total / is_inside.sum(axis=1).reshape(count, *trailing).astype(x.dtype)
 
 
 class AdaptiveMaxPool1d(_AdaptiveMaxPool):
@@ -304,8 +304,8 @@ def _windows(size: int, count: int) -> tuple[mx.array, mx.array]:
     """
     first = [i * size // count for i in range(count)]
     end = [-((-i - 1) * size // count) for i in range(count)]
-    longest = max((b - a for a, b in zip(first, end, strict=True)))
-    steps = mx.arange(longest)
+    window_size = max((b - a for a, b in zip(first, end, strict=True)))
+    steps = mx.arange(window_size)
     indices = mx.array(first, mx.int32)[:, None] + steps
     ends = mx.array(end, mx.int32)[:, None]
     return mx.minimum(indices, ends - 1), indices < ends

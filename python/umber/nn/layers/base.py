@@ -14,8 +14,8 @@ from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
-from umber.nn.layers.slots import Slot, assign, containers_in, find_slots, with_elements
-from umber.nn.layers.unreached import find_unreached
+from umber.nn.layers.hidden_parameters import find_hidden
+from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots, with_elements
 from umber.nn.layers.weights import (
     by_path,
     check_paths,
@@ -115,7 +115,7 @@ class Module(dict):
         return super().__getattribute__(key)
 
     def __setattr__(self, key: str, value: Any) -> None:
-        _warn_of_unreached(self, key, value)
+        _warn_of_hidden(self, key, value)
         is_entry = isinstance(value, (mx.array, dict, list, tuple))
         if is_entry and not _is_settable(self, key):
             self.__dict__.pop(key, None)
@@ -125,7 +125,7 @@ class Module(dict):
             super().pop(key, None)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        _warn_of_unreached(self, key, value)
+        _warn_of_hidden(self, key, value)
         super().__setitem__(key, value)
 
     def __delattr__(self, key: str) -> None:
@@ -318,7 +318,7 @@ class Module(dict):
         if isinstance(filter_fn, _Once):
             filter_fn, seen = filter_fn.filter_fn, set()
         walk = _Walk(filter_fn, map_fn or _identity, is_leaf_fn or _is_plain_leaf, seen)
-        return walk.through(self)
+        return walk.traverse(self)
 
     # Parameters and children
 
@@ -425,9 +425,9 @@ class Module(dict):
         >>> len(nn.Sequential(nn.ReLU(), nn.Tanh()).modules())
         3
         """
-        found: list[Module] = []
-        self.apply_to_modules(lambda _, module: found.append(module))
-        return found
+        modules: list[Module] = []
+        self.apply_to_modules(lambda _, module: modules.append(module))
+        return modules
 
     def named_modules(self) -> list[tuple[str, Module]]:
         """List of this module and all modules in it with their paths.
@@ -447,9 +447,9 @@ class Module(dict):
         >>> sorted(path for path, module in model.named_modules())
         ['', 'layers.0', 'layers.1']
         """
-        found: list[tuple[str, Module]] = []
-        self.apply_to_modules(lambda path, module: found.append((path, module)))
-        return found
+        modules: list[tuple[str, Module]] = []
+        self.apply_to_modules(lambda path, module: modules.append((path, module)))
+        return modules
 
     # Updates
 
@@ -602,8 +602,8 @@ class Module(dict):
             apply_fn(path, module)
             prefix = f".{path}" if path else ""
             children = tree_flatten(module.children(), prefix=prefix, is_leaf=self.is_module)
-            inside = ancestors | {id(module)}
-            pending += [(child_path, child, inside) for child_path, child in children]
+            path_modules = ancestors | {id(module)}
+            pending += [(child_path, child, path_modules) for child_path, child in children]
         return self
 
     def set_dtype(
@@ -685,7 +685,7 @@ class Module(dict):
         >>> list(model.trainable_parameters())
         ['weight']
         """
-        return self._for_keys(recurse, keys, strict, Module._freeze_own)
+        return self._apply_to_keys(recurse, keys, strict, Module._freeze_own)
 
     def unfreeze(
         self,
@@ -732,7 +732,7 @@ class Module(dict):
         >>> list(model.trainable_parameters())
         ['bias']
         """
-        return self._for_keys(
+        return self._apply_to_keys(
             recurse, keys, strict, lambda module, names: module._unfreeze_own(names)
         )
 
@@ -925,20 +925,24 @@ class Module(dict):
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
 
     def _slots_of_weights(self, only_listed: bool) -> dict[str, Slot]:
-        """The slots of parameters by all their paths: of all, or of those that `parameters` lists.
+        """The slots of all parameters, or of those that `parameters` lists, by all of their paths.
 
-        Files may name a module with several paths by any of them, or by all.
+        A file may name the parameters of a module with several paths by any or all of them.
         """
-        everywhere = _Walk(Module.valid_parameter_filter).through(self)
-        pairs = zip(tree_flatten(everywhere), find_slots(self, everywhere, mx.array), strict=True)
+        all_parameters = _Walk(Module.valid_parameter_filter).traverse(self)
+        pairs = zip(
+            tree_flatten(all_parameters), find_slots(self, all_parameters, mx.array), strict=True
+        )
         slots = by_path("load_weights", [(path, slot) for (path, _), slot in pairs])
         if not only_listed:
             return slots
         listed = by_path("load_weights", tree_flatten(self.parameters()))
-        wanted = {slots[path].identity for path in listed if path in slots}
+        listed_identities = {slots[path].identity for path in listed if path in slots}
         # Subclasses may list parameters under other names, which their `update` understands.
         others = {path: Slot(None, path, a) for path, a in listed.items() if path not in slots}
-        return {path: slot for path, slot in slots.items() if slot.identity in wanted} | others
+        return {
+            path: slot for path, slot in slots.items() if slot.identity in listed_identities
+        } | others
 
     def _own_parameters(self) -> list[str]:
         """The paths of the parameters that are not in another module."""
@@ -950,7 +954,7 @@ class Module(dict):
 
         return [path for path, _ in tree_flatten(self.filter_and_map(is_own))]
 
-    def _for_keys(
+    def _apply_to_keys(
         self,
         recurse: bool,
         keys: str | list[str] | None,
@@ -1018,31 +1022,33 @@ def _is_settable(module: Module, key: str) -> bool:
     )
 
 
-def _warn_of_unreached(module: Module, key: str, value: Any) -> None:
+def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
     """Warn once about arrays and modules in a value that are not part of the module's tree."""
     if isinstance(value, (mx.array, Module)) or str(key).startswith("_"):
         return
 
-    def is_reached(found: Any) -> bool:
-        return any(found is other for other in _all_in(module))
+    def is_reached(hidden: Any) -> bool:
+        return any(hidden is other for other in _all_in(module))
 
-    for path, found, holds in find_unreached(key, value, Module.is_module, is_reached):
+    for path, hidden, contains in find_hidden(key, value, Module.is_module, is_reached):
         # Stored in the module, so that its copies and pickles do not warn again.
         known = module.__dict__.setdefault("_warned_of", set())
         if path in known:
             continue
         known.add(path)
-        if holds is None:
-            what = f"{type(found).__module__} array, which is neither a parameter nor saved"
-            instead = f"umber.core.array({path}) if it shall be one"
+        if contains is None:
+            got = f"{type(hidden).__module__} array, which is neither a parameter nor saved"
+            expected = f"umber.core.array({path}) if it shall be one"
         else:
-            what = (
-                f"{type(found).__name__} that holds {holds}, which are neither parameters nor "
+            got = (
+                f"{type(hidden).__name__} that holds {contains}, which are neither parameters nor "
                 "saved nor reached by train() and eval()"
             )
-            instead = f"the {holds} as attributes or in lists, tuples and dicts if they shall be"
+            expected = (
+                f"the {contains} as attributes or in lists, tuples and dicts if they shall be"
+            )
         warnings.warn(
-            f"[{type(module).__name__}] {path}: got a {what}, expected {instead}", stacklevel=3
+            f"[{type(module).__name__}] {path}: got a {got}, expected {expected}", stacklevel=3
         )
 
 
@@ -1115,14 +1121,14 @@ class _Walk(NamedTuple):
     ancestors: frozenset[int] = frozenset()
     """Modules being traversed, to end at a module that contains itself."""
 
-    def through(self, module: Module) -> dict[str, Any]:
+    def traverse(self, module: Module) -> dict[str, Any]:
         if id(module) in self.ancestors or (self.seen is not None and id(module) in self.seen):
             return {}
         if self.seen is not None:
             self.seen.add(id(module))
-        inside = self._replace(ancestors=self.ancestors | {id(module)})
+        child_walk = self._replace(ancestors=self.ancestors | {id(module)})
         return {
-            key: inside.enter(module, key, value)
+            key: child_walk.enter(module, key, value)
             for key, value in dict.items(module)
             if self.filter_fn(module, key, value)
         }
@@ -1131,14 +1137,14 @@ class _Walk(NamedTuple):
         if self.is_leaf_fn(module, key, value):
             return self.map_fn(value)
         if isinstance(value, Module):
-            return self.through(value)
+            return self.traverse(value)
         if isinstance(value, dict):
             return {
-                k: self.enter_if_kept(module, f"{key}.{k}", child) for k, child in value.items()
+                k: self.enter_if_selected(module, f"{key}.{k}", child) for k, child in value.items()
             }
         if isinstance(value, (list, tuple)):
             mapped = [
-                self.enter_if_kept(module, f"{key}.{i}", child) for i, child in enumerate(value)
+                self.enter_if_selected(module, f"{key}.{i}", child) for i, child in enumerate(value)
             ]
             return with_elements(value, mapped) if isinstance(value, tuple) else mapped
         raise RuntimeError(
@@ -1146,5 +1152,5 @@ class _Walk(NamedTuple):
             "expected a leaf, a module, a dict, a list or a tuple"
         )
 
-    def enter_if_kept(self, module: Module, key: str, value: Any) -> Any:
+    def enter_if_selected(self, module: Module, key: str, value: Any) -> Any:
         return self.enter(module, key, value) if self.filter_fn(module, key, value) else {}

@@ -7,7 +7,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module
-from umber.nn.layers.exchange import exchange
+from umber.nn.layers.parameter_swap import swap_parameters
 
 
 def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
@@ -60,7 +60,7 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
         return fn
 
     def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-        restore = exchange(module, parameters)
+        restore = swap_parameters(module, parameters)
         try:
             return fn(*args, **kwargs)
         finally:

@@ -241,15 +241,15 @@ class BatchNorm(Module):
                 f"[BatchNorm] got an input with the shape {x.shape}, "
                 f"expected (N, ..., {self.num_features})"
             )
-        wide = _widened(x)
+        x32 = _widened(x)
         if self.track_running_stats and not self.training:
-            y = (wide - self.running_mean) * mx.rsqrt(self.running_var + self.eps)
+            y = (x32 - self.running_mean) * mx.rsqrt(self.running_var + self.eps)
         else:
             axes = tuple(range(x.ndim - 1))
-            mean, rest = _mean(wide, axes)
-            std = wide.std(axis=axes)
+            mean, rounding_error = _mean(x32, axes)
+            std = x32.std(axis=axes)
             self._track(x, mean, std)
-            y = (wide - mean - rest) * _scale(std, self.eps)
+            y = (x32 - mean - rounding_error) * _scale(std, self.eps)
         return _scaled(y, x, dict.get(self, "weight"), dict.get(self, "bias"))
 
     def _track(self, x: mx.array, mean: mx.array, std: mx.array) -> None:
@@ -359,8 +359,8 @@ class GroupNorm(Module):
         size = x.shape[-1] // self.num_groups
         groups = (self.num_groups, size) if self.pytorch_compatible else (size, self.num_groups)
         y = mx.unflatten(_widened(x), -1, groups)
-        inside = x.ndim if self.pytorch_compatible else x.ndim - 1
-        y = mx.flatten(_normal(y, (*range(1, x.ndim - 1), inside), self.eps), -2, -1)
+        group_axis = x.ndim if self.pytorch_compatible else x.ndim - 1
+        y = mx.flatten(_normal(y, (*range(1, x.ndim - 1), group_axis), self.eps), -2, -1)
         return _scaled(y, x, dict.get(self, "weight"), dict.get(self, "bias"))
 
 
@@ -440,8 +440,8 @@ def _check_eps(op: str, eps: float) -> None:
 
 def _normal(x: mx.array, axes: tuple[int, ...], eps: float) -> mx.array:
     """Normalise to mean 0 and variance 1 over the axes."""
-    mean, rest = _mean(x, axes, keepdims=True)
-    return (x - mean - rest) * _scale(x.std(axis=axes, keepdims=True), eps)
+    mean, rounding_error = _mean(x, axes, keepdims=True)
+    return (x - mean - rounding_error) * _scale(x.std(axis=axes, keepdims=True), eps)
 
 
 def _mean(
@@ -453,9 +453,9 @@ def _mean(
     """
     if x.dtype != mx.float32:
         return x.mean(axis=axes, keepdims=keepdims), 0.0
-    wide = x.mean(axis=axes, keepdims=keepdims, dtype=mx.float64)
-    mean = wide.astype(x.dtype)
-    return mean, mx.stop_gradient((wide - mean).astype(x.dtype))
+    exact = x.mean(axis=axes, keepdims=keepdims, dtype=mx.float64)
+    mean = exact.astype(x.dtype)
+    return mean, mx.stop_gradient((exact - mean).astype(x.dtype))
 
 
 def _scale(std: mx.array, eps: float) -> mx.array:

@@ -41,9 +41,9 @@ def per_axis(op: str, name: str, value: Any, axes: int, minimum: int = 0) -> tup
     except TypeError:
         numbers = ()
     # The repr of an array may have several lines.
-    given = " ".join(repr(value).split())
+    shown = " ".join(repr(value).split())
     if isinstance(value, str) or len(numbers) != axes:
-        raise ValueError(f"[{op}] got {name} {given}, expected {expected}")
+        raise ValueError(f"[{op}] got {name} {shown}, expected {expected}")
     if min(numbers) < minimum:
-        raise ValueError(f"[{op}] got {name} {given}, expected at least {minimum}")
+        raise ValueError(f"[{op}] got {name} {shown}, expected at least {minimum}")
     return numbers

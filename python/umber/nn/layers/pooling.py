@@ -61,11 +61,11 @@ class _MaxPool(_Pool):
         if self._windows_are_disjoint():
             return _tiles(x, self._kernel_size).max(axis=_axes_in_tiles(x, self.axes))
         sizes = x.shape[-1 - self.axes : -1]
-        along = [
-            _along_axis(size, kernel, stride)
+        slices_by_axis = [
+            _window_slices(size, kernel, stride)
             for size, kernel, stride in zip(sizes, self._kernel_size, self._stride, strict=True)
         ]
-        offsets = [x[(..., *slices, slice(None))] for slices in itertools.product(*along)]
+        offsets = [x[(..., *slices, slice(None))] for slices in itertools.product(*slices_by_axis)]
         return mx.stack(offsets).max(axis=0)
 
 
@@ -80,10 +80,10 @@ class _AvgPool(_Pool):
         for axis, kernel, stride in zip(
             range(-1 - self.axes, -1), self._kernel_size, self._stride, strict=True
         ):
-            slices = _along_axis(y.shape[axis], kernel, stride)
-            rest = [slice(None)] * (-1 - axis)
-            parts = [y[(..., each, *rest)] for each in slices]
-            y = sum(parts[1:], start=parts[0]) / kernel
+            slices = _window_slices(y.shape[axis], kernel, stride)
+            trailing = [slice(None)] * (-1 - axis)
+            elements = [y[(..., window_slice, *trailing)] for window_slice in slices]
+            y = sum(elements[1:], start=elements[0]) / kernel
         return y.astype(dtype)
 
 
@@ -349,18 +349,18 @@ def _count(size: int, kernel: int, stride: int) -> int:
     return max((size - kernel) // stride + 1, 0)
 
 
-def _along_axis(size: int, kernel: int, stride: int) -> list[slice]:
+def _window_slices(size: int, kernel: int, stride: int) -> list[slice]:
     """Slices that select the first element of every window, the second, and so on."""
-    last = (_count(size, kernel, stride) - 1) * stride
-    return [slice(first, max(first + last + 1, first), stride) for first in range(kernel)]
+    span = (_count(size, kernel, stride) - 1) * stride
+    return [slice(first, max(first + span + 1, first), stride) for first in range(kernel)]
 
 
 def _tiles(x: mx.array, kernel: Sequence[int]) -> mx.array:
     """The input split into windows that do not overlap: `(…, L / k, k, …, C)`."""
     first = x.ndim - 1 - len(kernel)
     counts = [size // k for size, k in zip(x.shape[first:-1], kernel, strict=True)]
-    whole = [slice(0, count * k) for count, k in zip(counts, kernel, strict=True)]
-    x = x[(..., *whole, slice(None))]
+    covered = [slice(0, count * k) for count, k in zip(counts, kernel, strict=True)]
+    x = x[(..., *covered, slice(None))]
     # From the last axis on, so that the axes before it keep their numbers.
     for axis in reversed(range(len(kernel))):
         x = mx.unflatten(x, first + axis, (counts[axis], kernel[axis]))

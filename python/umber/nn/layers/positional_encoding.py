@@ -194,18 +194,18 @@ class SinusoidalPositionalEncoding(Module):
                 "expected positive numbers"
             )
         half = int(dims) // 2
-        unit = 2 * math.pi if full_turns else 1.0
+        factor = 2 * math.pi if full_turns else 1.0
         low, high = math.log(min_freq), math.log(max_freq)
-        falling = [1 - i / (half - 1) for i in range(half)] if half > 1 else [1.0]
-        # The underscore keeps them from being parameters.
-        self._sigmas = mx.array([unit * math.exp(low + (high - low) * t) for t in falling])
+        fractions = [1 - i / (half - 1) for i in range(half)] if half > 1 else [1.0]
+        # Attributes that begin with an underscore are no parameters.
+        self._sigmas = mx.array([factor * math.exp(low + (high - low) * t) for t in fractions])
         self.scale = math.sqrt(2 / dims) if scale is None else scale
         self.cos_first = cos_first
 
     def __call__(self, x: mx.array) -> mx.array:
         angles = x[..., None] * self._sigmas
-        parts = [mx.sin(angles), mx.cos(angles)]
-        y = mx.concatenate(parts[::-1] if self.cos_first else parts, axis=-1)
+        features = [mx.sin(angles), mx.cos(angles)]
+        y = mx.concatenate(features[::-1] if self.cos_first else features, axis=-1)
         return y if self.scale == 1 else y * self.scale
 
 

@@ -39,9 +39,9 @@ class _Quantized(Module):
         self.mode = mode
 
     def _store(self, weight: mx.array) -> None:
-        parts = mx.quantize(weight, **self._format_options())
-        self.weight, self.scales = parts[:2]
-        self.biases = parts[2] if len(parts) == 3 else None
+        quantized = mx.quantize(weight, **self._format_options())
+        self.weight, self.scales = quantized[:2]
+        self.biases = quantized[2] if len(quantized) == 3 else None
 
     def _width(self) -> int:
         """Length of a row of the dequantised weight."""
@@ -605,7 +605,7 @@ def quantize(
         "quantize_input": quantize_input,
     }
     predicate = class_predicate or (lambda _, layer: hasattr(layer, "to_quantized"))
-    # A module at several paths stays one, unless the predicate differs between the paths.
+    # A module at several paths stays shared, unless the predicate differs between the paths.
     replacements: dict[int, list[tuple[bool | dict, Module]]] = {}
 
     def replacement(path: str, layer: Module) -> Module:

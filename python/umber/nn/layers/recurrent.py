@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import umber.core as mx
 from umber.nn.layers.activations import tanh
 from umber.nn.layers.base import Module
-from umber.nn.steps import steps_of
+from umber.nn.sequence_steps import split_steps
 
 __all__ = ["GRU", "LSTM", "RNN"]
 
@@ -58,10 +58,12 @@ class _Recurrent(Module):
         """The contribution of the inputs, for all steps together."""
         raise NotImplementedError
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
+    def _step(
+        self, projected: mx.array, recurrent_term: mx.array, state: State, suffix: str
+    ) -> State:
         """The state after one step; its first array is the output.
 
-        `recalled` is the contribution of the previous output.
+        `recurrent_term` is the contribution of the previous output.
         """
         raise NotImplementedError
 
@@ -75,11 +77,11 @@ class _Recurrent(Module):
         return getattr(self, next(iter(self._shapes(1)))).shape[-1]
 
     def _extra_repr(self) -> str:
-        more = f", num_layers={self.num_layers}" if self.num_layers > 1 else ""
-        more += ", bidirectional=True" if self.bidirectional else ""
+        extra = f", num_layers={self.num_layers}" if self.num_layers > 1 else ""
+        extra += ", bidirectional=True" if self.bidirectional else ""
         return (
             f"input_dims={self._input_size()}, hidden_size={self.hidden_size}, "
-            f"{self._repr_before_bias()}bias={self._has_bias()}{more}"
+            f"{self._repr_before_bias()}bias={self._has_bias()}{extra}"
         )
 
     def _repr_before_bias(self) -> str:
@@ -109,29 +111,29 @@ class _Recurrent(Module):
                 sequences.append(states)
                 last.append(state)
             outputs = tuple(
-                parts[0] if len(parts) == 1 else mx.concatenate(parts, axis=-1)
-                for parts in zip(*sequences, strict=True)
+                arrays[0] if len(arrays) == 1 else mx.concatenate(arrays, axis=-1)
+                for arrays in zip(*sequences, strict=True)
             )
         if len(last) == 1:
             return outputs, last[0]
-        return outputs, tuple(mx.stack(parts) for parts in zip(*last, strict=True))
+        return outputs, tuple(mx.stack(arrays) for arrays in zip(*last, strict=True))
 
     def _scan(self, x: mx.array, state: State, suffix: str, backward: bool) -> tuple[State, State]:
         """Run one layer in one direction."""
-        steps = steps_of(self._project(x, suffix), axis=x.ndim - 2)
+        steps = split_steps(self._project(x, suffix), axis=x.ndim - 2)
         # Transposed once, so that the gradients of all steps are summed before the transposition.
         weight = getattr(self, self.recurrent + suffix).T
-        after = []
+        states = []
         for projected in reversed(steps) if backward else steps:
             state = self._step(projected, state[0] @ weight, state, suffix)
-            after.append(state)
-        if not after:
-            nothing = mx.zeros((*x.shape[:-1], self.hidden_size), state[0].dtype)
+            states.append(state)
+        if not states:
+            empty = mx.zeros((*x.shape[:-1], self.hidden_size), state[0].dtype)
             shape = (*x.shape[:-2], self.hidden_size)
-            return (nothing,) * self.states, tuple(mx.broadcast_to(s, shape) for s in state)
+            return (empty,) * self.states, tuple(mx.broadcast_to(s, shape) for s in state)
         if backward:
-            after.reverse()
-        return tuple(mx.stack(list(parts), axis=-2) for parts in zip(*after, strict=True)), state
+            states.reverse()
+        return tuple(mx.stack(list(arrays), axis=-2) for arrays in zip(*states, strict=True)), state
 
     def _start(self, x: mx.array, start: tuple[mx.array | None, ...], count: int) -> list[State]:
         """The states before the first step, for each layer and direction."""
@@ -139,25 +141,25 @@ class _Recurrent(Module):
         leading = () if count == 1 else (count,)
         batch = x.shape[:-2]
         states = []
-        for given in start:
-            if given is None:
+        for initial in start:
+            if initial is None:
                 # One state for all sequences, broadcast to them.
-                given = mx.zeros((*leading, self.hidden_size), dtype)
+                initial = mx.zeros((*leading, self.hidden_size), dtype)
             else:
-                own = given.shape
+                own = initial.shape
                 fits = own[: len(leading)] == leading and own[-1:] == (self.hidden_size,)
                 if not (fits and own[len(leading) : -1] == batch):
-                    given = self._broadcast_state(
-                        given, (*leading, *batch, self.hidden_size), count
+                    initial = self._broadcast_state(
+                        initial, (*leading, *batch, self.hidden_size), count
                     )
-            states.append([given] if count == 1 else [given[i] for i in range(count)])
+            states.append([initial] if count == 1 else [initial[i] for i in range(count)])
         return list(zip(*states, strict=True))
 
     def _broadcast_state(self, state: mx.array, shape: tuple[int, ...], count: int) -> mx.array:
         """Broadcast a state shared by several sequences; the axis of layers must be present."""
         lengths = zip(reversed(state.shape), reversed(shape), strict=False)
         fits = state.ndim == len(shape) if count > 1 else state.ndim <= len(shape)
-        if not fits or any(length not in (1, whole) for length, whole in lengths):
+        if not fits or any(length not in (1, expected) for length, expected in lengths):
             raise ValueError(
                 f"[{type(self).__name__}] got a state with the shape {state.shape}, "
                 f"expected {shape}"
@@ -260,8 +262,10 @@ class RNN(_Recurrent):
     def _project(self, x: mx.array, suffix: str) -> mx.array:
         return _affine(x, getattr(self, "Wxh" + suffix), dict.get(self, "bias" + suffix))
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
-        return (self.nonlinearity(projected + recalled),)
+    def _step(
+        self, projected: mx.array, recurrent_term: mx.array, state: State, suffix: str
+    ) -> State:
+        return (self.nonlinearity(projected + recurrent_term),)
 
     def __call__(
         self, x: mx.array, hidden: mx.array | None = None, *, return_state: bool = False
@@ -387,9 +391,11 @@ class LSTM(_Recurrent):
     def _project(self, x: mx.array, suffix: str) -> mx.array:
         return _affine(x, getattr(self, "Wx" + suffix), dict.get(self, "bias" + suffix))
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
+    def _step(
+        self, projected: mx.array, recurrent_term: mx.array, state: State, suffix: str
+    ) -> State:
         _, c = state
-        i, f, g, o = mx.split(projected + recalled, 4, axis=-1)
+        i, f, g, o = mx.split(projected + recurrent_term, 4, axis=-1)
         c = mx.sigmoid(f) * c + mx.sigmoid(i) * mx.tanh(g)
         return mx.sigmoid(o) * mx.tanh(c), c
 
@@ -523,14 +529,16 @@ class GRU(_Recurrent):
     def _project(self, x: mx.array, suffix: str) -> mx.array:
         return _affine(x, getattr(self, "Wx" + suffix), dict.get(self, "b" + suffix))
 
-    def _step(self, projected: mx.array, recalled: mx.array, state: State, suffix: str) -> State:
+    def _step(
+        self, projected: mx.array, recurrent_term: mx.array, state: State, suffix: str
+    ) -> State:
         (h,) = state
         inputs = mx.split(projected, 3, axis=-1)
-        states = mx.split(recalled, 3, axis=-1)
+        states = mx.split(recurrent_term, 3, axis=-1)
         r = mx.sigmoid(inputs[0] + states[0])
         z = mx.sigmoid(inputs[1] + states[1])
-        remembered = states[2] + getattr(self, "bhn" + suffix) if self._biased else states[2]
-        n = mx.tanh(inputs[2] + r * remembered)
+        hidden = states[2] + getattr(self, "bhn" + suffix) if self._biased else states[2]
+        n = mx.tanh(inputs[2] + r * hidden)
         return ((1 - z) * n + z * h,)
 
     def __call__(

@@ -317,9 +317,9 @@ class _Layers(Module):
         self.ln = LayerNorm(dims)
         self.checkpoint = checkpoint
 
-    def _run(self, x: mx.array, *others: mx.array | Mask) -> mx.array:
+    def _run(self, x: mx.array, *rest: mx.array | Mask) -> mx.array:
         for layer in self.layers:
-            x = (checkpointed(layer) if self.checkpoint else layer)(x, *others)
+            x = (checkpointed(layer) if self.checkpoint else layer)(x, *rest)
         return self.ln(x)
 
 
@@ -504,16 +504,16 @@ class TransformerDecoderLayer(Module):
         """
         if self.norm_first:
             x = x + self._attend(self.ln1(x), x_mask)
-            x = x + self._recall(self.ln2(x), memory, memory_mask)
+            x = x + self._cross_attend(self.ln2(x), memory, memory_mask)
             return x + self._network(self.ln3(x))
         x = self.ln1(x + self._attend(x, x_mask))
-        x = self.ln2(x + self._recall(x, memory, memory_mask))
+        x = self.ln2(x + self._cross_attend(x, memory, memory_mask))
         return self.ln3(x + self._network(x))
 
     def _attend(self, x: mx.array, mask: Mask) -> mx.array:
         return self.dropout1(self.self_attention(x, x, x, mask))
 
-    def _recall(self, x: mx.array, memory: mx.array, mask: Mask) -> mx.array:
+    def _cross_attend(self, x: mx.array, memory: mx.array, mask: Mask) -> mx.array:
         return self.dropout2(self.cross_attention(x, memory, memory, mask))
 
     def _network(self, x: mx.array) -> mx.array:

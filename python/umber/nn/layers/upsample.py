@@ -282,14 +282,14 @@ def _resized(name: str, x: mx.array, factors: Factors, resample: Resampler) -> m
 
 
 class Kernel(NamedTuple):
-    """Interpolation kernel: weight as a function of distance, and the distance where it ends."""
+    """Interpolation kernel: weight as a function of distance; it is 0 from `support` on."""
 
     weight: Callable[[float], float]
     support: int
 
 
 def _cubic(a: float) -> Callable[[float], float]:
-    """Keys' kernel: two cubic polynomials that meet at distance 1 and end at distance 2."""
+    """Keys' kernel: two cubic polynomials, for distances up to 1 and from 1 to 2."""
 
     def weight(t: float) -> float:
         t = abs(t)
@@ -317,9 +317,11 @@ def _nearest(x: mx.array, axis: int, factor: float) -> mx.array:
         return x
     # Computed in float32: its rounding decides between two equally near elements.
     step = size / length if length > 0 else 0.0
-    places = mx.arange(length).astype(mx.float32)
-    places = mx.round((places + 0.5) * step - 0.5) if length > size else mx.floor(places * step)
-    return mx.take(x, mx.clip(places, 0, max(size - 1, 0)).astype(mx.int32), axis=axis)
+    positions = mx.arange(length).astype(mx.float32)
+    positions = (
+        mx.round((positions + 0.5) * step - 0.5) if length > size else mx.floor(positions * step)
+    )
+    return mx.take(x, mx.clip(positions, 0, max(size - 1, 0)).astype(mx.int32), axis=axis)
 
 
 def _interpolated(
@@ -332,24 +334,24 @@ def _interpolated(
     antialias: bool,
 ) -> mx.array:
     size = x.shape[axis]
-    reach = max(1.0, 1 / factor) if antialias else 1.0
-    places, weights = _taps(size, factor, kernel, reach, align_corners, antialias)
+    stretch = max(1.0, 1 / factor) if antialias else 1.0
+    indices_by_tap, weights = _taps(size, factor, kernel, stretch, align_corners, antialias)
     dtype = mx.result_type(x, mx.float32)
     weights_dtype = mx.float64 if dtype in (mx.float64, mx.complex128) else mx.float32
-    rest = (1,) * (x.ndim - 1 - axis)
-    if not places:
+    trailing = (1,) * (x.ndim - 1 - axis)
+    if not indices_by_tap:
         return mx.zeros((*x.shape[:axis], _length(size, factor), *x.shape[axis + 1 :]), dtype)
     taps = (
-        mx.take(x, mx.array(taken, mx.int32), axis=axis)
-        * mx.array(factors, weights_dtype).reshape(-1, *rest)
-        for taken, factors in zip(places, weights, strict=True)
+        mx.take(x, mx.array(indices, mx.int32), axis=axis)
+        * mx.array(factors, weights_dtype).reshape(-1, *trailing)
+        for indices, factors in zip(indices_by_tap, weights, strict=True)
     )
     return sum(taps, start=mx.array(0, dtype))
 
 
 @lru_cache(maxsize=256)
 def _taps(
-    size: int, factor: float, kernel: Kernel, reach: float, align_corners: bool, inside_only: bool
+    size: int, factor: float, kernel: Kernel, stretch: float, align_corners: bool, inside_only: bool
 ) -> tuple[tuple[tuple[int, ...], ...], tuple[tuple[float, ...], ...]]:
     """Input indices and weights of each output element, tap by tap.
 
@@ -365,17 +367,19 @@ def _taps(
     else:
         step = 1 / factor
         start = ((size - 1) - (length - 1) * step) / 2
-    support = math.ceil(kernel.support * reach)
+    support = math.ceil(kernel.support * stretch)
     rows = []
     for i in range(length):
-        place = start + i * step
-        first = math.floor(place) - support + 1
-        taken = range(first, first + 2 * support)
-        weights = [kernel.weight((place - j) / reach) for j in taken]
+        position = start + i * step
+        first = math.floor(position) - support + 1
+        neighbours = range(first, first + 2 * support)
+        weights = [kernel.weight((position - j) / stretch) for j in neighbours]
         if inside_only:
-            weights = [w if 0 <= j < size else 0.0 for j, w in zip(taken, weights, strict=True)]
+            weights = [
+                w if 0 <= j < size else 0.0 for j, w in zip(neighbours, weights, strict=True)
+            ]
         total = sum(weights)
-        clipped = (min(max(j, 0), size - 1) for j in taken)
+        clipped = (min(max(j, 0), size - 1) for j in neighbours)
         rows.append([(j, w / total) for j, w in zip(clipped, weights, strict=True)])
     taps = list(zip(*rows, strict=True))
     return (

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, BinaryIO
 
 import umber.core as mx
-from umber.nn.layers.slots import Slot
+from umber.nn.layers.tree_paths import Slot
 
 
 def weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
@@ -22,15 +22,15 @@ def weights_in(file: str | BinaryIO) -> dict[str, mx.array]:
 
 def by_path(op: str, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A dict of pairs; raises if two have the same path."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    by_path = dict(pairs)
+    if len(by_path) < len(pairs):
         paths = [path for path, _ in pairs]
-        twice = next(path for path in paths if paths.count(path) > 1)
+        duplicate = next(path for path in paths if paths.count(path) > 1)
         raise ValueError(
-            f"[{op}] two parameters have the path {twice!r}, expected different paths: "
+            f"[{op}] two parameters have the path {duplicate!r}, expected different paths: "
             "rename the key of a dict that contains a dot or is not a string"
         )
-    return found
+    return by_path
 
 
 def with_value(slot: Slot, value: mx.array) -> Slot:
@@ -70,9 +70,9 @@ def check_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> None:
         raise ValueError(
             f"[load_weights] {len(extra)} parameters are not in the model: {', '.join(extra)}"
         )
-    given = {slots[path].identity for path in weights}
+    given_identities = {slots[path].identity for path in weights}
     first = {slot.identity: path for path, slot in reversed(slots.items())}
-    missing = sorted(path for identity, path in first.items() if identity not in given)
+    missing = sorted(path for identity, path in first.items() if identity not in given_identities)
     if missing:
         raise ValueError(
             f"[load_weights] {len(missing)} parameters of the model are missing: "

@@ -1,4 +1,4 @@
-//! The derivative of an attention: weights are computed again, for some queries and all keys at a time.
+//! The gradient of attention. The softmax weights are recomputed for blocks of queries, each with all its keys.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use umber_types::match_dtype;
 use super::operand::{AttentionFloat, Rows};
 use super::problem::{AttentionInputs, AttentionOptions, Problem, Stack};
 
-/// Where the cotangents of the operands go, all dense and shaped like these.
+/// The outputs of [`attention_gradient`], contiguous and of the shapes of the operands.
 #[derive(Debug)]
 pub struct Gradients<'a> {
     /// Of the queries.
@@ -23,16 +23,16 @@ pub struct Gradients<'a> {
     pub keys: ViewMut<'a>,
     /// Of the values.
     pub values: ViewMut<'a>,
-    /// Of the sinks, if there are any, in the dtype that computes.
+    /// Of the sinks, if there are any, in the computing dtype.
     pub sinks: Option<ViewMut<'a>>,
 }
 
-/// The cotangents of queries, keys, values and sinks that belong to `cotangent` of [`attention`](super::attention).
+/// The cotangents of queries, keys, values and sinks for the cotangent of the result of [`attention`](super::attention).
 ///
-/// Memory beyond the operands is that of the weights of some queries a thread.
+/// Each thread allocates the weights of one block of queries.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together.
+/// If dtypes or shapes do not match.
 pub fn attention_gradient(
     inputs: &AttentionInputs,
     options: AttentionOptions,
@@ -43,13 +43,20 @@ pub fn attention_gradient(
     for out in [&into.queries, &into.keys, &into.values] {
         assert!(out.layout().is_contiguous() && out.dtype() == dtype, "cotangents are dense");
     }
-    assert!(into.queries.shape() == inputs.queries.shape() && cotangent.dtype() == dtype, "cotangents fit");
+    assert!(
+        into.queries.shape() == inputs.queries.shape() && cotangent.dtype() == dtype,
+        "cotangents have the shapes and the dtype of the operands"
+    );
     assert!(into.keys.shape() == inputs.keys.shape() && into.values.shape() == inputs.values.shape());
-    assert_eq!(into.sinks.is_some(), inputs.sinks.is_some(), "a cotangent of sinks that there are");
+    assert_eq!(
+        into.sinks.is_some(),
+        inputs.sinks.is_some(),
+        "a cotangent of the sinks exactly if there are sinks"
+    );
     match_dtype!(float dtype, T => {
         let problem = Problem::new::<T>(inputs, options);
         let size = problem.stacks() * problem.rows() * problem.values;
-        assert_eq!(size, cotangent.size(), "a cotangent for each value");
+        assert_eq!(size, cotangent.size(), "a cotangent for each element of the result");
         let task = Task {
             problem: &problem,
             cotangent: Rows::of::<T>(&cotangent),
@@ -60,13 +67,13 @@ pub fn attention_gradient(
             store: store::<T>,
         };
         task.run();
-    }, else => panic!("attention to {dtype} is not to real floats"));
+    }, else => panic!("attention needs a real floating-point dtype, not {dtype}"));
 }
 
-fn store<T: Real>(from: &[T::Compute], to: Target<u8>, place: usize) {
-    let to = to.cast::<T>().shifted(place as isize);
+fn store<T: Real>(from: &[T::Compute], to: Target<u8>, offset: usize) {
+    let to = to.cast::<T>().shifted(offset as isize);
     for (i, &value) in from.iter().enumerate() {
-        // SAFETY: a part of a result that one task alone writes.
+        // SAFETY: the elements are inside the result, and only this task writes them.
         unsafe { *to.at(i as isize) = T::narrow(value) };
     }
 }
@@ -78,10 +85,10 @@ struct Task<'a, W> {
     keys: Target<u8>,
     values: Target<u8>,
     sinks: Option<Target<W>>,
-    store: fn(from: &[W], to: Target<u8>, place: usize),
+    store: fn(from: &[W], to: Target<u8>, offset: usize),
 }
 
-/// Sums over the queries of a stack: cotangents of its keys, of its values, and of the sinks of its heads.
+/// Sums over the queries of a stack: the cotangents of its keys, of its values, and of the sinks of its heads.
 struct Sums<'a, W> {
     keys: &'a mut [W],
     values: &'a mut [W],
@@ -95,33 +102,33 @@ impl<W: AttentionFloat> Task<'_, W> {
         let height = rows_of_weights(keys);
         let blocks = rows.div_ceil(height);
         let size = keys * (features + values) + group;
-        let parts = num_threads().div_ceil(stacks.max(1)).min(blocks).max(1);
-        let part_of = |stack: &Stack, part: usize, scratch: &mut [W]| {
+        let chunks = num_threads().div_ceil(stacks.max(1)).min(blocks).max(1);
+        let accumulate_chunk = |stack: &Stack, chunk: usize, scratch: &mut [W]| {
             scratch.fill(W::ZERO);
             let mut sums = self.sums(scratch);
-            for block in blocks * part / parts..blocks * (part + 1) / parts {
+            for block in blocks * chunk / chunks..blocks * (chunk + 1) / chunks {
                 self.block(stack, block * height..rows.min((block + 1) * height), &mut sums);
             }
         };
-        if parts == 1 {
+        if chunks == 1 {
             parallel_for(stacks, |index| {
                 let stack = self.problem.stack(index);
                 scratch::with(size, |scratch: &mut [W]| {
-                    part_of(&stack, 0, scratch);
+                    accumulate_chunk(&stack, 0, scratch);
                     self.finish(index, scratch);
                 });
             });
             return;
         }
-        scratch::with(parts * size, |scratch: &mut [W]| {
+        scratch::with(chunks * size, |scratch: &mut [W]| {
             for index in 0..stacks {
                 let stack = self.problem.stack(index);
                 let shared = Target::over(scratch);
-                parallel_for(parts, |part| {
-                    // SAFETY: each part has its own room.
+                parallel_for(chunks, |chunk| {
+                    // SAFETY: each chunk has its own buffer in the scratch.
                     let scratch =
-                        unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
-                    part_of(&stack, part, scratch);
+                        unsafe { std::slice::from_raw_parts_mut(shared.at((chunk * size) as isize), size) };
+                    accumulate_chunk(&stack, chunk, scratch);
                 });
                 let (first, rest) = scratch.split_at_mut(size);
                 for other in rest.chunks_exact(size.max(1)) {
@@ -141,22 +148,22 @@ impl<W: AttentionFloat> Task<'_, W> {
         Sums { keys: k, values: v, sinks }
     }
 
-    /// Write what one stack has summed up.
+    /// Write the sums of one stack to the outputs.
     fn finish(&self, index: usize, scratch: &mut [W]) {
         let sums = self.sums(scratch);
         (self.store)(sums.keys, self.keys, index * sums.keys.len());
         (self.store)(sums.values, self.values, index * sums.values.len());
         let Some(to) = self.sinks else { return };
         for (i, &sum) in sums.sinks.iter().enumerate() {
-            // SAFETY: the heads of a stack, which one task alone writes.
+            // SAFETY: the sinks are those of the stack's heads, which only this task writes.
             unsafe { *to.at((index * sums.sinks.len() + i) as isize) = sum };
         }
     }
 
-    /// Some queries of a stack.
+    /// Process a block of queries of a stack.
     fn block(&self, stack: &Stack, rows: Range<usize>, sums: &mut Sums<W>) {
         let Problem { features, values, .. } = *self.problem;
-        let (count, keys) = (rows.len(), self.problem.needed(rows.clone()));
+        let (count, keys) = (rows.len(), self.problem.needed_keys(rows.clone()));
         let width = keys.next_multiple_of(LANES);
         scratch::with(count * (2 * width + 2 * features + values), |scratch: &mut [W]| {
             let (weights, scratch) = scratch.split_at_mut(count * width);
@@ -164,9 +171,9 @@ impl<W: AttentionFloat> Task<'_, W> {
             let (queries, scratch) = scratch.split_at_mut(count * features);
             let (results, cotangents) = scratch.split_at_mut(count * features);
             for (i, row) in rows.clone().enumerate() {
-                let (head, query) = self.problem.place(stack, row);
+                let (head, query) = self.problem.head_and_query(stack, row);
                 self.problem.query(stack, row, &mut queries[i * features..][..features]);
-                // SAFETY: inside the cotangent.
+                // SAFETY: the row is inside the cotangent.
                 unsafe {
                     self.cotangent.head(&stack.at, head).row(query, &mut cotangents[i * values..][..values]);
                 }
@@ -189,10 +196,10 @@ impl<W: AttentionFloat> Task<'_, W> {
             let head = |rows: &Rows<W>| rows.head(&stack.at, stack.key_head);
             let (q, ct) = (dense(queries, features), dense(cotangents, values));
             scratch::with(keys * features.max(values), |scratch: &mut [W]| {
-                // SAFETY: as many keys and values as there are at most.
+                // SAFETY: `keys` is at most the number of keys and values.
                 let v = unsafe { head(&self.problem.v).block(0..keys, values, scratch) };
                 multiply(ct, v.transposed(), [count, keys, values], gradients, width, Beta::Zero);
-                // SAFETY: as above.
+                // SAFETY: `keys` is at most the number of keys and values.
                 let k = unsafe { head(&self.problem.k).block(0..keys, features, scratch) };
                 multiply(q, k.transposed(), [count, keys, features], weights, width, Beta::Zero);
                 self.differentiate(stack, rows.clone(), keys, [weights, gradients], sums.sinks);
@@ -208,7 +215,7 @@ impl<W: AttentionFloat> Task<'_, W> {
         });
     }
 
-    /// Make scores weights, and cotangents of weights those of scores.
+    /// Turn scores into weights, and cotangents of weights into those of scores.
     fn differentiate(
         &self,
         stack: &Stack,
@@ -223,7 +230,7 @@ impl<W: AttentionFloat> Task<'_, W> {
             let gradients = &mut gradients[i * width..][..width];
             self.problem.apply_mask(stack, row, 0, &mut weights[..keys]);
             let sink = self.problem.sink(stack, row);
-            let SoftmaxRow { max, sink: share, mean } = vectorised(
+            let SoftmaxRow { max, sink: sink_weight, mean } = vectorised(
                 #[inline(always)]
                 || softmax_row(weights, gradients, keys, sink),
             );
@@ -232,29 +239,30 @@ impl<W: AttentionFloat> Task<'_, W> {
             }
             if sink.is_some() {
                 let sum = &mut sinks[row / self.problem.queries];
-                *sum = *sum - share * mean;
+                *sum = *sum - sink_weight * mean;
             }
         }
     }
 }
 
-/// How many queries have all their weights in memory at a time.
+/// The number of queries per block, whose weights are all in memory.
 fn rows_of_weights(keys: usize) -> usize {
     const WEIGHTS: usize = 1 << 18;
     (WEIGHTS / keys.max(1)).clamp(8, 128)
 }
 
-/// What became of a row.
+/// Results of [`softmax_row`].
 struct SoftmaxRow<W> {
-    /// The greatest score.
+    /// The maximum score.
     max: W,
     /// The weight of the sink.
     sink: W,
-    /// The mean of the cotangents of weights, by weight.
+    /// The mean of the cotangents of the weights, weighted by the weights.
     mean: W,
 }
 
-/// Make the scores of a row weights `w`, and the cotangents `c` of these `w (c - mean)`; rows are padded to whole vectors.
+/// Replace the scores of a row by weights `w`, and their cotangents `c` by `w (c - mean)`, the cotangents of the scores. Rows are
+/// padded to full vectors.
 #[inline(always)]
 fn softmax_row<W: AttentionFloat>(
     weights: &mut [W],
@@ -267,18 +275,18 @@ fn softmax_row<W: AttentionFloat>(
     let max = max_of(&weights[..keys]);
     let shift = sink.map_or(max, |sink| maximum(max, sink));
     let total = exp_in_place(weights, shift);
-    let own = sink.map_or(W::ZERO, |sink| (sink - shift).exp_of_nonpositive());
-    let share = W::nearest(1.0 / (total + own.wide()));
+    let sink_term = sink.map_or(W::ZERO, |sink| (sink - shift).exp_of_nonpositive());
+    let inverse_total = W::nearest(1.0 / (total + sink_term.wide()));
     let mut sums = [W::ZERO; LANES];
     for (weights, gradients) in weights.chunks_exact_mut(LANES).zip(gradients.chunks_exact(LANES)) {
-        for ((weight, &slope), sum) in weights.iter_mut().zip(gradients).zip(&mut sums) {
-            *weight = *weight * share;
-            *sum = *sum + *weight * slope;
+        for ((weight, &gradient), sum) in weights.iter_mut().zip(gradients).zip(&mut sums) {
+            *weight = *weight * inverse_total;
+            *sum = *sum + *weight * gradient;
         }
     }
     let mean = W::nearest(sum_of(&sums, |sum| sum));
-    for (slope, &weight) in gradients.iter_mut().zip(&*weights) {
-        *slope = weight * (*slope - mean);
+    for (gradient, &weight) in gradients.iter_mut().zip(&*weights) {
+        *gradient = weight * (*gradient - mean);
     }
-    SoftmaxRow { max, sink: own * share, mean }
+    SoftmaxRow { max, sink: sink_term * inverse_total, mean }
 }

@@ -1,4 +1,4 @@
-//! The values of an attention, block by block of queries and keys.
+//! The forward pass of attention, by blocks of queries and keys.
 
 use std::ops::Range;
 
@@ -15,49 +15,49 @@ use umber_types::match_dtype;
 use super::operand::{AttentionFloat, Rows};
 use super::problem::{AttentionInputs, AttentionOptions, Problem, Stack};
 
-/// Keys of a block: their scores stay in L2.
+/// Keys per block: their scores stay in L2.
 const KEYS: usize = 512;
-/// Up to this many queries read keys and values where they lie, once.
+/// Up to this many queries read keys and values in place, without packing.
 pub(super) const MAX_IN_PLACE_QUERIES: usize = 16;
-/// Keys worth a part of their own where there are few queries.
-const KEYS_PER_PART: usize = 1024;
+/// Minimum keys per chunk when the keys of a few queries are split between threads.
+const MIN_CHUNK_KEYS: usize = 1024;
 
 /// `out[..., h, l, :] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask) v[h / g, s]` for `g` heads a head of keys.
 ///
-/// `out` is dense, of the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. A key is hidden
-/// from a query by false in a mask of truth values, by the causal order, and by a term that is the lowest number of its dtype or
-/// below; a query from which all keys are hidden gives the mean of all values. No keys give zeros, and products that are all
-/// negative infinity NaN. Memory beyond the operands is that of some blocks a thread.
+/// `out` is dense and has the dtype of the queries. float16 and bfloat16 compute in float32 and are rounded once. A key is hidden
+/// from a query by false in a bool mask, by the causal order, or by an additive mask element that is the lowest finite number of
+/// its dtype or -infinity. A query with all keys hidden attends to all values equally. Without keys, the result is zero. Scores
+/// that are all -infinity give NaN. Each thread allocates a few blocks.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together.
+/// If dtypes or shapes do not match.
 pub fn attention(inputs: &AttentionInputs, options: AttentionOptions, out: ViewMut) {
     assert!(out.layout().is_contiguous() && out.dtype() == inputs.queries.dtype(), "the result is dense");
     match_dtype!(float out.dtype(), T => {
         let problem = Problem::new::<T>(inputs, options);
         let size = problem.stacks() * problem.rows() * problem.values;
-        assert_eq!(size, out.size(), "a value for each query");
+        assert_eq!(size, out.size(), "a row of values for each query");
         if size > 0 {
             run(&problem, &Out { start: Target::of(&out), store: store::<T> });
         }
-    }, else => panic!("attention to {} is not to real floats", out.dtype()));
+    }, else => panic!("attention needs a real floating-point dtype, not {}", out.dtype()));
 }
 
-/// Where results go, and how they are rounded.
+/// The output and the function that rounds to its dtype.
 struct Out<W> {
     start: Target<u8>,
-    store: fn(from: &[W], to: Target<u8>, place: usize),
+    store: fn(from: &[W], to: Target<u8>, offset: usize),
 }
 
-fn store<T: Real>(from: &[T::Compute], to: Target<u8>, place: usize) {
-    let to = to.cast::<T>().shifted(place as isize);
+fn store<T: Real>(from: &[T::Compute], to: Target<u8>, offset: usize) {
+    let to = to.cast::<T>().shifted(offset as isize);
     for (i, &value) in from.iter().enumerate() {
-        // SAFETY: a row of the result, which one task alone writes.
+        // SAFETY: a row of the result, which only this task writes.
         unsafe { *to.at(i as isize) = T::narrow(value) };
     }
 }
 
-/// How many queries a block has.
+/// The number of queries per block.
 fn rows_of_block(rows: usize) -> usize {
     match rows {
         768.. => 256,
@@ -71,21 +71,21 @@ fn run<W: AttentionFloat>(problem: &Problem<W>, out: &Out<W>) {
     let height = rows_of_block(rows);
     let blocks = rows.div_ceil(height);
     let tasks = stacks * blocks;
-    let parts = match num_threads() {
-        threads if tasks < threads => threads.div_ceil(tasks).min(problem.keys / KEYS_PER_PART).max(1),
+    let chunks = match num_threads() {
+        threads if tasks < threads => threads.div_ceil(tasks).min(problem.keys / MIN_CHUNK_KEYS).max(1),
         _ => 1,
     };
     let width = problem.values + 2;
-    let whole = |task: usize| {
+    let block_of = |task: usize| {
         let stack = problem.stack(task / blocks);
-        // The last blocks of a causal attention are the longest, so they come first.
+        // The last blocks of a causal attention are the longest, so they are scheduled first.
         let block = blocks - 1 - task % blocks;
         (stack, block * height..rows.min((block + 1) * height))
     };
-    if parts == 1 {
+    if chunks == 1 {
         parallel_for(tasks, |task| {
-            let (stack, rows) = whole(task);
-            let keys = 0..problem.needed(rows.clone());
+            let (stack, rows) = block_of(task);
+            let keys = 0..problem.needed_keys(rows.clone());
             scratch::with(rows.len() * width, |scratch: &mut [W]| {
                 let mut state = State::begin(scratch, problem.values, rows.len());
                 Block { problem, stack: &stack, rows: rows.clone() }.attend(keys, &mut state);
@@ -94,16 +94,16 @@ fn run<W: AttentionFloat>(problem: &Problem<W>, out: &Out<W>) {
         });
         return;
     }
-    // Few queries and many keys: several threads read the keys of one stack, and their sums are joined.
+    // Few queries and many keys: several threads process chunks of the keys of one stack, and their states are combined.
     for task in 0..tasks {
-        let (stack, rows) = whole(task);
-        let (keys, size) = (problem.needed(rows.clone()), rows.len() * width);
-        let mut scratch = vec![W::ZERO; parts * size];
+        let (stack, rows) = block_of(task);
+        let (keys, size) = (problem.needed_keys(rows.clone()), rows.len() * width);
+        let mut scratch = vec![W::ZERO; chunks * size];
         let shared = Target::over(&mut scratch);
-        parallel_for(parts, |part| {
-            // SAFETY: each part has its own room.
-            let scratch = unsafe { std::slice::from_raw_parts_mut(shared.at((part * size) as isize), size) };
-            let keys = keys * part / parts..keys * (part + 1) / parts;
+        parallel_for(chunks, |chunk| {
+            // SAFETY: each chunk has its own buffer in the scratch.
+            let scratch = unsafe { std::slice::from_raw_parts_mut(shared.at((chunk * size) as isize), size) };
+            let keys = keys * chunk / chunks..keys * (chunk + 1) / chunks;
             let mut state = State::begin(scratch, problem.values, rows.len());
             Block { problem, stack: &stack, rows: rows.clone() }.attend(keys, &mut state);
         });
@@ -115,8 +115,8 @@ fn run<W: AttentionFloat>(problem: &Problem<W>, out: &Out<W>) {
     }
 }
 
-/// What is known of some queries after some keys: the greatest score, the sum of the exponentials below it, and that of the
-/// values weighted by them.
+/// The online-softmax state of a block of queries: the maximum score so far, the sum of the exponentials relative to it, and the
+/// sum of the values weighted by these exponentials.
 struct State<'a, W> {
     maxima: &'a mut [W],
     totals: &'a mut [W],
@@ -130,7 +130,7 @@ impl<'a, W: AttentionFloat> State<'a, W> {
         State { maxima, totals, sums }
     }
 
-    /// That before any key.
+    /// The initial state, before any keys.
     fn begin(scratch: &'a mut [W], values: usize, rows: usize) -> State<'a, W> {
         let state = State::of(scratch, values, rows);
         state.maxima.fill(W::neg_infinity());
@@ -140,14 +140,14 @@ impl<'a, W: AttentionFloat> State<'a, W> {
     }
 }
 
-/// By what sums below the peak `from` are multiplied to be below `to`.
+/// The factor that rescales sums of exponentials relative to the maximum `from` to the maximum `to`.
 #[inline(always)]
 fn factor<W: AttentionFloat>(from: W, to: W) -> W {
-    // Two infinities make no difference.
+    // Also for two equal infinities, whose difference is NaN.
     if from == to { W::one() } else { (from - to).exp_of_nonpositive() }
 }
 
-/// Some queries of a stack.
+/// A block of queries of a stack.
 struct Block<'a, W> {
     problem: &'a Problem<'a, W>,
     stack: &'a Stack,
@@ -155,7 +155,7 @@ struct Block<'a, W> {
 }
 
 impl<W: AttentionFloat> Block<'_, W> {
-    /// Take some keys into account.
+    /// Update the state with a range of keys.
     fn attend(&self, keys: Range<usize>, state: &mut State<W>) {
         let Problem { features, values, .. } = *self.problem;
         let (count, width) = (self.rows.len(), KEYS.min(keys.len().next_multiple_of(LANES)));
@@ -172,42 +172,52 @@ impl<W: AttentionFloat> Block<'_, W> {
             scratch::with(width * features.max(values), |scratch: &mut [W]| {
                 for first in keys.clone().step_by(KEYS) {
                     let block = first..keys.end.min(first + KEYS);
-                    let some = ScoreBlock { block: block.clone(), count, width };
-                    // SAFETY: the block is inside the keys, and so are those of values.
+                    let score_block = ScoreBlock { block: block.clone(), count, width };
+                    // SAFETY: the block is inside the keys and the values.
                     unsafe {
-                        some.score(queries, k.block(block.clone(), features, scratch), features, scores);
-                        self.softmax_row(&some, scores, state);
-                        some.accumulate_values(scores, v.block(block, values, scratch), values, state.sums);
+                        score_block.score(
+                            queries,
+                            k.block(block.clone(), features, scratch),
+                            features,
+                            scores,
+                        );
+                        self.softmax_row(&score_block, scores, state);
+                        score_block.accumulate_values(
+                            scores,
+                            v.block(block, values, scratch),
+                            values,
+                            state.sums,
+                        );
                     }
                 }
             });
         });
     }
 
-    /// Make scores weights: exponentials below the greatest score so far.
-    fn softmax_row(&self, some: &ScoreBlock, scores: &mut [W], state: &mut State<W>) {
-        let (keys, values) = (some.block.len(), self.problem.values);
+    /// Replace scores by weights (exponentials relative to the maximum so far), and update the state.
+    fn softmax_row(&self, score_block: &ScoreBlock, scores: &mut [W], state: &mut State<W>) {
+        let (keys, values) = (score_block.block.len(), self.problem.values);
         for (i, row) in self.rows.clone().enumerate() {
-            let scores = &mut scores[i * some.width..][..keys];
-            self.problem.apply_mask(self.stack, row, some.block.start, scores);
+            let scores = &mut scores[i * score_block.width..][..keys];
+            self.problem.apply_mask(self.stack, row, score_block.block.start, scores);
         }
         vectorised(
             #[inline(always)]
             || {
                 for i in 0..self.rows.len() {
-                    let scores = &mut scores[i * some.width..][..keys.next_multiple_of(LANES)];
+                    let scores = &mut scores[i * score_block.width..][..keys.next_multiple_of(LANES)];
                     let before = state.maxima[i];
                     let max = maximum(before, max_of(&scores[..keys]));
                     scores[keys..].fill(W::neg_infinity());
-                    // Below negative infinity is nothing, and nothing is what its exponentials shall be.
+                    // If all scores are -infinity, shift by zero, so that the exponentials are zero and not NaN.
                     let shift = if max == W::neg_infinity() { W::ZERO } else { max };
                     let total = W::nearest(exp_in_place(scores, shift));
-                    let kept = factor(before, max);
+                    let correction = factor(before, max);
                     state.maxima[i] = max;
-                    state.totals[i] = state.totals[i] * kept + total;
-                    if kept != W::one() {
+                    state.totals[i] = state.totals[i] * correction + total;
+                    if correction != W::one() {
                         for sum in &mut state.sums[i * values..][..values] {
-                            *sum = *sum * kept;
+                            *sum = *sum * correction;
                         }
                     }
                 }
@@ -216,7 +226,7 @@ impl<W: AttentionFloat> Block<'_, W> {
     }
 }
 
-/// A block of scores: for how many queries, of which keys, and how far rows lie apart.
+/// The shape of a block of scores: its keys, the number of queries, and the row stride.
 struct ScoreBlock {
     block: Range<usize>,
     count: usize,
@@ -227,7 +237,7 @@ impl ScoreBlock {
     /// `scores = queries @ keys^T`.
     ///
     /// # Safety
-    /// The matrices are readable.
+    /// The matrices are readable, and `scores` has `count` rows of `width` elements.
     unsafe fn score<W: AttentionFloat>(
         &self,
         a: Matrix<W>,
@@ -256,7 +266,7 @@ impl ScoreBlock {
     /// `sums += weights @ values`.
     ///
     /// # Safety
-    /// The matrices are readable.
+    /// The matrices are readable, and `sums` has `count` rows of `width` elements.
     unsafe fn accumulate_values<W: AttentionFloat>(
         &self,
         weights: &[W],
@@ -281,7 +291,7 @@ impl ScoreBlock {
     }
 }
 
-/// Join what parts of the keys gave and write it.
+/// Combine the states of all chunks of the keys, normalise and write the result.
 fn finish<W: AttentionFloat>(
     problem: &Problem<W>,
     stack: &Stack,
@@ -295,25 +305,25 @@ fn finish<W: AttentionFloat>(
         let sink = problem.sink(stack, row);
         let max =
             states.iter().fold(sink.unwrap_or(W::neg_infinity()), |max, state| maximum(max, state.maxima[i]));
-        let mut total = sink.map_or(W::ZERO, |sink| part(sink, max));
+        let mut total = sink.map_or(W::ZERO, |sink| exp_below(sink, max));
         combined.fill(W::ZERO);
         for state in &*states {
-            let kept = part(state.maxima[i], max);
-            total = total + state.totals[i] * kept;
+            let correction = exp_below(state.maxima[i], max);
+            total = total + state.totals[i] * correction;
             for (combined, &sum) in combined.iter_mut().zip(&state.sums[i * values..][..values]) {
-                *combined = *combined + sum * kept;
+                *combined = *combined + sum * correction;
             }
         }
-        // No keys have no weights and give zeros.
-        let share = if problem.keys == 0 { W::ZERO } else { W::one() / total };
+        // Without keys the total is zero; the result is zero.
+        let inverse_total = if problem.keys == 0 { W::ZERO } else { W::one() / total };
         for combined in &mut combined {
-            *combined = *combined * share;
+            *combined = *combined * inverse_total;
         }
         (out.store)(&combined, out.start, (stack.first + row) * values);
     }
 }
 
-/// The exponential of a score below a peak; nothing for negative infinity.
-fn part<W: AttentionFloat>(score: W, max: W) -> W {
+/// `exp(score - max)`, and zero for a score of -infinity.
+fn exp_below<W: AttentionFloat>(score: W, max: W) -> W {
     if score == W::neg_infinity() { W::ZERO } else { (score - max).exp_of_nonpositive() }
 }

@@ -1,7 +1,7 @@
-//! Attention without a matrix of all scores: blocks of them, of which only maxima and sums are kept.
+//! Attention by blocks with online softmax: the full matrix of scores is never stored.
 //!
 //! M. Milakov and N. Gimelshein, Online normalizer calculation for softmax, 2018; T. Dao et al., FlashAttention, 2022. `problem`
-//! says what is computed, `operand` reads it, `forward` computes it, `backward` its derivative.
+//! defines the operands and the masking, `operand` reads them, `forward` and `backward` compute.
 
 mod backward;
 mod forward;

@@ -1,4 +1,4 @@
-//! Operands of an attention: rows of them as the type that computes, whatever their dtype.
+//! Operands of attention: their rows, converted to the computing type.
 
 use std::ops::Range;
 
@@ -10,22 +10,22 @@ use umber_kernels_matmul::multiply::Multiply;
 use umber_kernels_matmul::product::Matrix;
 use umber_types::{Bool, DType, Element};
 
-/// A float that attention computes in.
+/// A computing type of attention.
 pub(super) trait AttentionFloat: Compute + Ring + Real<Compute = Self> + Multiply<Acc = Self> {
-    /// The score of a hidden key: the lowest finite number, so that a query from which all keys are hidden weighs them equally.
+    /// The score of a hidden key: the lowest finite number, so that a query with all keys hidden weights them equally.
     const MASKED: Self = Self::LOWEST;
 }
 
 impl AttentionFloat for f32 {}
 impl AttentionFloat for f64 {}
 
-/// Reads `count` elements `stride` apart, as the type that computes.
+/// Reads `to.len()` elements with a stride, converted to the computing type.
 type Fetch<W> = unsafe fn(from: *const u8, stride: isize, to: &mut [W]);
-/// Changes scores by what a mask says of them.
+/// Applies a row of a mask to scores.
 type Blend<W> = unsafe fn(from: *const u8, stride: isize, scores: &mut [W]);
 
 /// # Safety
-/// As many elements as `to` has are readable.
+/// `to.len()` elements are readable at `from`.
 unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Compute]) {
     let from = from.cast::<T>();
     if stride == 1 {
@@ -42,20 +42,20 @@ unsafe fn fetch<T: Real>(from: *const u8, stride: isize, to: &mut [T::Compute]) 
     }
 }
 
-/// `score + term`, or the score of a hidden key if the term is the lowest number of its dtype, negative infinity, or takes the
-/// score beyond the lowest number. NaN stays.
+/// `score + term`; the score of a hidden key if the term is at most the lowest finite number of its dtype, or if the sum is below
+/// that of the score. NaN is preserved.
 #[inline(always)]
 fn masked<T: Real>(score: T::Compute, term: T) -> T::Compute
 where
     T::Compute: AttentionFloat,
 {
-    let (unseen, term) = (<T::Compute as AttentionFloat>::MASKED, term.widen());
+    let (hidden, term) = (<T::Compute as AttentionFloat>::MASKED, term.widen());
     let sum = score + term;
-    if term <= T::LOWEST || sum < unseen { unseen } else { sum }
+    if term <= T::LOWEST || sum < hidden { hidden } else { sum }
 }
 
 /// # Safety
-/// As many elements as there are scores are readable.
+/// `scores.len()` elements are readable at `from`.
 unsafe fn add_terms<T: Real>(from: *const u8, stride: isize, scores: &mut [T::Compute])
 where
     T::Compute: AttentionFloat,
@@ -81,33 +81,33 @@ where
 }
 
 /// # Safety
-/// As many elements as there are scores are readable.
+/// `scores.len()` elements are readable at `from`.
 unsafe fn mask_scores<W: AttentionFloat>(from: *const u8, stride: isize, scores: &mut [W]) {
     let from = from.cast::<Bool>();
     for (i, score) in scores.iter_mut().enumerate() {
         // SAFETY: guaranteed by the caller of this function.
-        let is_seen = unsafe { *from.wrapping_offset(i as isize * stride) }.0 != 0;
-        *score = if is_seen { *score } else { W::MASKED };
+        let is_visible = unsafe { *from.wrapping_offset(i as isize * stride) }.0 != 0;
+        *score = if is_visible { *score } else { W::MASKED };
     }
 }
 
-/// One operand: where its rows are, and how to read them.
+/// One operand: the addresses of its rows and the function that reads them.
 #[derive(Clone, Copy)]
 pub(super) struct Rows<'a, W> {
     start: *const u8,
     size: usize,
-    /// Strides of all axes, the last two those of rows and columns.
+    /// Strides of all axes; the last two are those of rows and columns.
     strides: &'a [isize],
     fetch: Fetch<W>,
-    /// Are the elements of the type that computes?
+    /// True if the elements have the computing type.
     is_direct: bool,
 }
 
-// SAFETY: the pointer is that of a view, valid on every thread, and nobody writes it.
+// SAFETY: the pointer is that of a view, which is valid on all threads; it is only read.
 unsafe impl<W> Sync for Rows<'_, W> {}
 
 impl<'a, W: AttentionFloat> Rows<'a, W> {
-    /// The rows of a view of floats, whose work type is `W`.
+    /// The rows of a view of floats with computing type `W`.
     pub(super) fn of<T: Real<Compute = W>>(view: &View<'a>) -> Rows<'a, W> {
         Rows {
             start: view.start(),
@@ -118,11 +118,12 @@ impl<'a, W: AttentionFloat> Rows<'a, W> {
         }
     }
 
-    /// The matrix at an index of the batch, of a head.
+    /// The matrix of a head, at an index of the batch.
     pub(super) fn head(&self, batch: &[usize], head: usize) -> Head<W> {
         let (leading, matrix) = self.strides.split_at(self.strides.len() - 2);
-        let along = batch.iter().zip(leading).map(|(&at, &stride)| at as isize * stride).sum::<isize>();
-        let offset = along + head as isize * leading[leading.len() - 1];
+        let batch_offset =
+            batch.iter().zip(leading).map(|(&at, &stride)| at as isize * stride).sum::<isize>();
+        let offset = batch_offset + head as isize * leading[leading.len() - 1];
         Head {
             start: self.start.wrapping_offset(offset * self.size as isize),
             size: self.size,
@@ -134,7 +135,7 @@ impl<'a, W: AttentionFloat> Rows<'a, W> {
     }
 }
 
-/// One matrix of an operand.
+/// One matrix of an operand: the rows of one head.
 #[derive(Clone, Copy)]
 pub(super) struct Head<W> {
     start: *const u8,
@@ -149,17 +150,17 @@ impl<W: AttentionFloat> Head<W> {
     /// Read a row.
     ///
     /// # Safety
-    /// It is inside the matrix.
+    /// The row is inside the matrix, and `to` has at most as many elements as it has columns.
     pub(super) unsafe fn row(&self, index: usize, to: &mut [W]) {
         let from = self.start.wrapping_offset(index as isize * self.rows * self.size as isize);
-        // SAFETY: the caller's, and a view's invariant.
+        // SAFETY: the elements are inside the view, by the caller's contract.
         unsafe { (self.fetch)(from, self.columns, to) };
     }
 
-    /// Some rows as a matrix: in place where they can be used so, else copied into `scratch`.
+    /// A block of rows as a matrix: in place if the elements have the computing type, else copied to `scratch`.
     ///
     /// # Safety
-    /// They are inside the matrix.
+    /// The rows and columns are inside the matrix.
     pub(super) unsafe fn block(&self, rows: Range<usize>, columns: usize, scratch: &mut [W]) -> Matrix<W> {
         if self.is_direct {
             let start = self.start.wrapping_offset(rows.start as isize * self.rows * self.size as isize);
@@ -173,7 +174,7 @@ impl<W: AttentionFloat> Head<W> {
     }
 }
 
-/// A mask that is an array.
+/// A mask given as an array.
 #[derive(Clone, Copy)]
 pub(super) struct Mask<'a, W> {
     start: *const u8,
@@ -183,7 +184,7 @@ pub(super) struct Mask<'a, W> {
 }
 
 impl<'a, W: AttentionFloat> Mask<'a, W> {
-    /// The mask of scores that belong to operands of type `T`.
+    /// The mask for operands of type `T`.
     pub(super) fn of<T: Real<Compute = W>>(view: &View<'a>) -> Mask<'a, W> {
         Mask {
             start: view.start(),
@@ -193,19 +194,19 @@ impl<'a, W: AttentionFloat> Mask<'a, W> {
         }
     }
 
-    /// Change the scores from an index on, along the last axis.
+    /// Apply the mask elements from an index on, along the last axis, to the scores.
     ///
     /// # Safety
-    /// The mask has as many elements there.
+    /// The mask has `scores.len()` elements from there.
     pub(super) unsafe fn apply(&self, index: impl Iterator<Item = usize>, scores: &mut [W]) {
-        let along = index.zip(self.strides).map(|(at, &stride)| at as isize * stride).sum::<isize>();
-        let from = self.start.wrapping_offset(along * self.size as isize);
+        let offset = index.zip(self.strides).map(|(at, &stride)| at as isize * stride).sum::<isize>();
+        let from = self.start.wrapping_offset(offset * self.size as isize);
         // SAFETY: guaranteed by the caller of this function.
         unsafe { (self.blend)(from, self.strides[self.strides.len() - 1], scores) };
     }
 }
 
-/// How a mask of this dtype changes scores.
+/// The function that applies a mask of this dtype.
 fn blend_of<T: Real>(dtype: DType) -> Blend<T::Compute>
 where
     T::Compute: AttentionFloat,

@@ -1,4 +1,4 @@
-//! What an attention computes: its operands and their shapes, and what its queries see.
+//! The definition of an attention: operands, shapes and masking.
 
 use std::ops::Range;
 
@@ -8,16 +8,16 @@ use umber_types::Masking;
 
 use super::operand::{AttentionFloat, Mask, Rows};
 
-/// How scores come about.
+/// The options of an attention.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionOptions {
-    /// Factor of the products of queries and keys.
+    /// Factor of the scores.
     pub scale: f64,
-    /// What queries see.
+    /// The keys that are visible to a query.
     pub masking: Masking,
 }
 
-/// The operands of an attention; batch axes and number of axes are those of the queries.
+/// The operands of an attention; all have the batch axes and the number of axes of the queries.
 #[derive(Clone, Copy, Debug)]
 pub struct AttentionInputs<'a> {
     /// `[..., heads, queries, features]`.
@@ -26,19 +26,19 @@ pub struct AttentionInputs<'a> {
     pub keys: View<'a>,
     /// `[..., key heads, keys, values]`.
     pub values: View<'a>,
-    /// `[..., heads, queries, keys]`: bool, the dtype of the queries or the one that computes.
+    /// `[..., heads, queries, keys]`: bool, the dtype of the queries or the computing dtype.
     pub mask: Option<View<'a>>,
-    /// `[..., heads]`, of the dtype that computes: scores that take a part of the weights and have no value.
+    /// `[..., heads]`, of the computing dtype: scores that take part in the softmax without a value.
     pub sinks: Option<View<'a>>,
 }
 
-/// All that is known of an attention.
+/// Operands, shapes and options, as used by both passes.
 #[derive(Clone, Copy)]
 pub(super) struct Problem<'a, W> {
     /// Lengths of the batch axes.
     pub(super) batch: &'a [usize],
     pub(super) key_heads: usize,
-    /// Heads that share one of the keys.
+    /// Heads per key head.
     pub(super) group: usize,
     pub(super) queries: usize,
     pub(super) keys: usize,
@@ -53,14 +53,14 @@ pub(super) struct Problem<'a, W> {
     sinks: Option<(*const W, &'a [isize])>,
 }
 
-// SAFETY: the pointers are those of views, valid on every thread, and nobody writes them.
+// SAFETY: the pointers are those of views, which are valid on all threads; they are only read.
 unsafe impl<W> Sync for Problem<'_, W> {}
 
 impl<'a, W: AttentionFloat> Problem<'a, W> {
-    /// Operands of one dtype whose work type is `W`.
+    /// The problem for operands of one dtype with computing type `W`.
     ///
     /// # Panics
-    /// If dtypes or shapes do not fit together.
+    /// If dtypes or shapes do not match.
     pub(super) fn new<T: Real<Compute = W>>(
         inputs: &AttentionInputs<'a>,
         options: AttentionOptions,
@@ -76,19 +76,19 @@ impl<'a, W: AttentionFloat> Problem<'a, W> {
             && v.shape()[..v.shape().len() - 1] == k.shape()[..k.shape().len() - 1]
             && (heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads))
             && [q, k, v].iter().all(|view| view.dtype() == T::DTYPE);
-        assert!(fits, "queries, keys and values fit together");
-        let of_scores = inputs.mask.is_none_or(|mask| {
+        assert!(fits, "shapes and dtypes of queries, keys and values match");
+        let mask_fits = inputs.mask.is_none_or(|mask| {
             mask.shape()[..mask.shape().len() - 1] == q.shape()[..q.shape().len() - 1]
                 && mask.shape().last() == Some(&keys)
         });
-        let of_heads = inputs
+        let sinks_fit = inputs
             .sinks
             .is_none_or(|sinks| *sinks.shape() == q.shape()[..=batch.len()] && sinks.dtype() == W::DTYPE);
-        assert!(of_scores && of_heads, "mask and sinks fit");
+        assert!(mask_fits && sinks_fit, "shapes and dtypes of mask and sinks match");
         assert_eq!(
             options.masking == Masking::Array,
             inputs.mask.is_some(),
-            "a mask where one is said to be"
+            "a mask exactly if the options say so"
         );
         Problem {
             batch,
@@ -108,17 +108,17 @@ impl<'a, W: AttentionFloat> Problem<'a, W> {
         }
     }
 
-    /// How many stacks of keys there are.
+    /// The number of stacks: key heads of all batch elements.
     pub(super) fn stacks(&self) -> usize {
         self.batch.iter().product::<usize>() * self.key_heads
     }
 
-    /// How many queries a stack of keys has, those of all its heads.
+    /// The number of queries per stack, over all its heads.
     pub(super) fn rows(&self) -> usize {
         self.group * self.queries
     }
 
-    /// Where a stack of keys is.
+    /// The stack with this index.
     pub(super) fn stack(&self, index: usize) -> Stack {
         let (mut rest, mut at) = (index / self.key_heads, vec![0; self.batch.len()]);
         for (at, &length) in at.iter_mut().zip(self.batch).rev() {
@@ -128,15 +128,15 @@ impl<'a, W: AttentionFloat> Problem<'a, W> {
         Stack { at, key_head: index % self.key_heads, first: index * self.rows() }
     }
 
-    /// The head of a row of a stack, and its query.
-    pub(super) fn place(&self, stack: &Stack, row: usize) -> (usize, usize) {
+    /// The head and the query of a row of a stack.
+    pub(super) fn head_and_query(&self, stack: &Stack, row: usize) -> (usize, usize) {
         (stack.key_head * self.group + row / self.queries, row % self.queries)
     }
 
-    /// Read a row of queries, times the scale.
+    /// Read a row of queries, multiplied by the scale.
     pub(super) fn query(&self, stack: &Stack, row: usize, to: &mut [W]) {
-        let (head, query) = self.place(stack, row);
-        // SAFETY: inside the queries.
+        let (head, query) = self.head_and_query(stack, row);
+        // SAFETY: the row is inside the queries.
         unsafe { self.q.head(&stack.at, head).row(query, to) };
         for value in to {
             *value = *value * self.scale;
@@ -146,14 +146,15 @@ impl<'a, W: AttentionFloat> Problem<'a, W> {
     /// The score of the sink of a row, if there is one.
     pub(super) fn sink(&self, stack: &Stack, row: usize) -> Option<W> {
         let (start, strides) = self.sinks?;
-        let (head, _) = self.place(stack, row);
+        let (head, _) = self.head_and_query(stack, row);
         let (&last, leading) = strides.split_last()?;
-        let along = stack.at.iter().zip(leading).map(|(&at, &stride)| at as isize * stride).sum::<isize>();
-        // SAFETY: inside the sinks.
-        Some(unsafe { *start.wrapping_offset(along + head as isize * last) })
+        let batch_offset =
+            stack.at.iter().zip(leading).map(|(&at, &stride)| at as isize * stride).sum::<isize>();
+        // SAFETY: the offset is inside the sinks.
+        Some(unsafe { *start.wrapping_offset(batch_offset + head as isize * last) })
     }
 
-    /// How many keys a row sees, those from the first on.
+    /// The number of keys visible to a row; these are the first ones.
     fn visible_keys(&self, row: usize) -> usize {
         match self.masking {
             Masking::Causal => {
@@ -163,18 +164,18 @@ impl<'a, W: AttentionFloat> Problem<'a, W> {
         }
     }
 
-    /// How many keys the rows in a range need: those that see none need all.
-    pub(super) fn needed(&self, rows: Range<usize>) -> usize {
+    /// The number of keys that rows in a range need. A row with no visible keys needs all, since it attends to all equally.
+    pub(super) fn needed_keys(&self, rows: Range<usize>) -> usize {
         let needed = |row| if self.visible_keys(row) == 0 { self.keys } else { self.visible_keys(row) };
         rows.map(needed).max().unwrap_or(0)
     }
 
-    /// Is a row with this greatest score one that sees nothing? Its weights do not depend on its scores.
+    /// True if a row with this maximum score has all keys hidden. Its weights do not depend on its scores.
     pub(super) fn is_fully_masked(&self, max: W) -> bool {
         self.masking != Masking::Nothing && max == W::MASKED
     }
 
-    /// Apply what a row does not see to its scores with the keys from `first` on.
+    /// Apply the mask of a row to its scores with the keys from `first` on.
     pub(super) fn apply_mask(&self, stack: &Stack, row: usize, first: usize, scores: &mut [W]) {
         match self.masking {
             Masking::Nothing => {}
@@ -184,20 +185,20 @@ impl<'a, W: AttentionFloat> Problem<'a, W> {
             }
             Masking::Array => {
                 let Some(mask) = self.mask else { return };
-                let (head, query) = self.place(stack, row);
+                let (head, query) = self.head_and_query(stack, row);
                 let index = stack.at.iter().copied().chain([head, query, first]);
-                // SAFETY: the scores are those of keys that there are.
+                // SAFETY: the scores are those of existing keys, so the mask has an element for each.
                 unsafe { mask.apply(index, scores) };
             }
         }
     }
 }
 
-/// One of the stacks of keys that queries attend to.
+/// A key head of one batch element, with the query heads that share it.
 pub(super) struct Stack {
-    /// Where in the batch.
+    /// Index in the batch.
     pub(super) at: Vec<usize>,
     pub(super) key_head: usize,
-    /// The number of its first row of queries, among those of all.
+    /// Index of its first row of queries among those of all stacks.
     pub(super) first: usize,
 }

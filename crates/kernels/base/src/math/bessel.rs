@@ -1,8 +1,8 @@
 //! Modified Bessel functions of the first kind, of orders zero and one (DLMF 10.25, 10.40), in f64.
 
-/// Up to here the power series answers, beyond the expansion in `1/x`.
+/// Up to here the power series is used, beyond it the expansion in `1/x`.
 const SERIES_LIMIT: f64 = 8.0;
-/// Terms of the series: the next one is below the last bit at [`SERIES_LIMIT`].
+/// Terms of the series: the next one is negligible at [`SERIES_LIMIT`].
 const TERMS: u32 = 28;
 
 /// Chebyshev coefficients of `√x e^-x I₀(x)` in `16/x - 1`, for `x >= 8`.
@@ -67,19 +67,19 @@ const LARGE_1: [f64; 27] = [
     -1.242193275194891e-18,
 ];
 
-/// `Σ (x²/4)^k / (k! (k + order)!)`: all terms positive, so nothing cancels.
+/// `Σ (x²/4)^k / (k! (k + order)!)`: all terms are positive, so there is no cancellation.
 fn series(x: f64, order: u32) -> f64 {
     let z = 0.25 * x * x;
-    (1..=TERMS).rev().fold(1.0, |rest, k| (z / f64::from(k * (k + order))).mul_add(rest, 1.0))
+    (1..=TERMS).rev().fold(1.0, |inner, k| (z / f64::from(k * (k + order))).mul_add(inner, 1.0))
 }
 
-/// The sum of Chebyshev polynomials with these coefficients, by Clenshaw's recurrence.
+/// The sum of the Chebyshev series with these coefficients, by Clenshaw's recurrence.
 fn chebyshev(t: f64, coefficients: &[f64]) -> f64 {
-    let (mut above, mut here) = (0.0, 0.0);
+    let (mut next, mut current) = (0.0, 0.0);
     for &c in coefficients[1..].iter().rev() {
-        (above, here) = (here, (2.0 * t).mul_add(here, c - above));
+        (next, current) = (current, (2.0 * t).mul_add(current, c - next));
     }
-    t.mul_add(here, coefficients[0] - above)
+    t.mul_add(current, coefficients[0] - next)
 }
 
 /// `e^-x I(x)` for `x >= 8`.
@@ -87,7 +87,7 @@ fn large(x: f64, coefficients: &[f64]) -> f64 {
     chebyshev(16.0 / x - 1.0, coefficients) / x.sqrt()
 }
 
-/// `e^x scaled`, finite where the product is.
+/// `e^x scaled`, finite if the product is.
 fn unscaled(x: f64, scaled: f64) -> f64 {
     if x < 700.0 {
         return x.exp() * scaled;
@@ -95,7 +95,7 @@ fn unscaled(x: f64, scaled: f64) -> f64 {
     if x > 720.0 {
         return f64::INFINITY;
     }
-    // e^x = e^700 e^(x - 700): the difference is exact.
+    // e^x = e^700 e^(x - 700), where the difference is exact.
     700f64.exp() * scaled * (x - 700.0).exp()
 }
 

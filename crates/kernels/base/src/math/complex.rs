@@ -13,19 +13,19 @@ fn c(re: f64, im: f64) -> C {
     C { re, im }
 }
 
-/// `f(i z) / i`, which turns circular functions into hyperbolic ones and back.
+/// `f(i z) / i`, which maps hyperbolic functions to circular ones and vice versa.
 fn rotated(z: C, f: fn(C) -> C) -> C {
     let w = f(c(-z.im, z.re));
     c(w.im, -w.re)
 }
 
-/// `|z|`, without overflow on the way.
+/// `|z|`, without intermediate overflow.
 #[inline]
 pub fn abs(z: C) -> f64 {
     z.re.hypot(z.im)
 }
 
-/// `a / b`; division by zero divides both parts by a positive zero.
+/// `a / b`; division by zero divides both components by a positive zero.
 #[inline]
 pub fn divide(a: C, b: C) -> C {
     if b.re == 0.0 && b.im == 0.0 {
@@ -36,7 +36,7 @@ pub fn divide(a: C, b: C) -> C {
         let (u, v) = (sign(b.re), sign(b.im));
         return c(0.0 * (a.re * u + a.im * v), 0.0 * (a.im * u - a.re * v));
     }
-    // Smith's algorithm: the ratio keeps squares of large parts from overflowing.
+    // Smith's algorithm: dividing by the larger component avoids overflow of squares.
     if b.re.abs() >= b.im.abs() {
         let ratio = b.im / b.re;
         let scale = b.re + b.im * ratio;
@@ -54,16 +54,16 @@ pub fn sign(z: C) -> C {
     if z.re == 0.0 && z.im == 0.0 {
         return c(0.0, 0.0);
     }
-    // Halved twice so that the magnitude of the largest numbers is finite.
+    // Scaled by a quarter, so that the magnitude of the largest numbers is finite.
     let z = if z.re.abs().max(z.im.abs()) > BIG { z * 0.25 } else { z };
     if (z.re.is_infinite() || z.im.is_infinite()) && !z.re.is_nan() && !z.im.is_nan() {
-        // As of arctan2, two infinite parts count alike.
-        let size = if z.re.is_infinite() && z.im.is_infinite() { FRAC_1_SQRT_2 } else { 1.0 };
-        let part = |x: f64| if x.is_infinite() { size.copysign(x) } else { 0f64.copysign(x) };
-        return c(part(z.re), part(z.im));
+        // As in arctan2, two infinite components are taken as equal.
+        let magnitude = if z.re.is_infinite() && z.im.is_infinite() { FRAC_1_SQRT_2 } else { 1.0 };
+        let component = |x: f64| if x.is_infinite() { magnitude.copysign(x) } else { 0f64.copysign(x) };
+        return c(component(z.re), component(z.im));
     }
-    let size = abs(z);
-    c(z.re / size, z.im / size)
+    let magnitude = abs(z);
+    c(z.re / magnitude, z.im / magnitude)
 }
 
 /// Principal square root.
@@ -92,7 +92,7 @@ pub fn sqrt(z: C) -> C {
     if z.re >= 0.0 { c(t, other.copysign(z.im)) } else { c(other, t.copysign(z.im)) }
 }
 
-/// `factor * e^x / 2^halvings`, finite when the product is.
+/// `factor * e^x`, finite if the product is.
 fn times_exp(factor: f64, x: f64) -> f64 {
     if x > 700.0 {
         let half = (x * 0.5).exp();
@@ -125,7 +125,7 @@ pub fn expm1(z: C) -> C {
         return c(w.re - 1.0, w.im);
     }
     let half = (z.im * 0.5).sin();
-    // Of either zero the real part is the positive one: the sum turns only -0 round.
+    // Adding zero turns a real part of -0 into +0.
     c(z.re.exp_m1() * z.im.cos() - 2.0 * half * half + 0.0, w.im)
 }
 
@@ -168,11 +168,12 @@ pub fn log1p(z: C) -> C {
     c(re, z.im.atan2(1.0 + z.re))
 }
 
-/// `factor * cosh x` and `factor * sinh x`, finite when the product is.
+/// `factor * cosh x`, finite if the product is.
 fn times_cosh(factor: f64, x: f64) -> f64 {
     if x.abs() > 700.0 { times_exp(0.5 * factor, x.abs()) } else { factor * x.cosh() }
 }
 
+/// `factor * sinh x`, finite if the product is.
 fn times_sinh(factor: f64, x: f64) -> f64 {
     if x.abs() > 700.0 { times_exp((0.5 * factor).copysign(factor * x), x.abs()) } else { factor * x.sinh() }
 }
@@ -212,7 +213,7 @@ pub fn tanh(z: C) -> C {
         return c(if x == 0.0 { x } else { f64::NAN }, f64::NAN);
     }
     if x.is_infinite() {
-        // The sign of the imaginary part, as the array API standard has it; C99 has that of sin(2 y).
+        // The sign of the imaginary part is that of the array API standard; C99 has that of sin(2 y).
         return c(1f64.copysign(x), if y.is_finite() { 0f64.copysign(y) } else { 0.0 });
     }
     if x.abs() > 20.0 {
@@ -311,7 +312,7 @@ pub fn atanh(z: C) -> C {
     }
     let a = x.abs();
     let re = if a == 1.0 && y != 0.0 && y.abs() < 1.0 / BIG {
-        // The square of y would vanish.
+        // The square of y would underflow.
         0.5 * (std::f64::consts::LN_2 - y.abs().ln())
     } else {
         0.25 * (4.0 * a / (1.0 - a).mul_add(1.0 - a, y * y)).ln_1p()
@@ -320,7 +321,7 @@ pub fn atanh(z: C) -> C {
     c(re.copysign(x), im)
 }
 
-/// `a^b`; small whole powers by multiplication, so that they are exact where they can be.
+/// `a^b`; small integer powers by repeated multiplication, so that they are exact if possible.
 pub fn power(a: C, b: C) -> C {
     if b.re == 0.0 && b.im == 0.0 {
         return c(1.0, 0.0);
@@ -329,20 +330,20 @@ pub fn power(a: C, b: C) -> C {
         return if b.re > 0.0 { c(0.0, 0.0) } else { c(f64::NAN, f64::NAN) };
     }
     if b.im == 0.0 && b.re.trunc() == b.re && b.re.abs() <= 64.0 {
-        let (mut result, mut base, mut left) = (c(1.0, 0.0), a, b.re.abs() as u32);
-        while left != 0 {
-            if left & 1 == 1 {
+        let (mut result, mut base, mut exponent) = (c(1.0, 0.0), a, b.re.abs() as u32);
+        while exponent != 0 {
+            if exponent & 1 == 1 {
                 result *= base;
             }
             base *= base;
-            left >>= 1;
+            exponent >>= 1;
         }
         return if b.re < 0.0 { divide(c(1.0, 0.0), result) } else { result };
     }
     exp(b * log(a))
 }
 
-/// Is `a` before `b` by real part, then imaginary part?
+/// True if `a` precedes `b` by real part, then imaginary part.
 #[inline(always)]
 pub fn less<T: PartialOrd>(a: Complex<T>, b: Complex<T>) -> bool {
     a.re < b.re || (a.re == b.re && a.im < b.im)

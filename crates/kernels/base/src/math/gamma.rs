@@ -1,5 +1,5 @@
-//! The logarithm of the gamma function, its derivative, and Hurwitz' zeta function, which holds the derivatives of
-//! that (DLMF 5.2, 5.11, 5.15, 25.11), in f64.
+//! The logarithm of the gamma function, its derivative digamma, and Hurwitz' zeta function, which gives the derivatives of
+//! digamma (DLMF 5.2, 5.11, 5.15, 25.11), in f64.
 
 use std::f64::consts::PI;
 
@@ -51,7 +51,7 @@ const TAIL: [f64; 11] = [
     281.46014492753625,
 ];
 
-/// `B(2k) / (2k)!`: the corrections of Euler and Maclaurin's sum.
+/// `B(2k) / (2k)!`: the corrections of the Euler-Maclaurin formula.
 const CORRECTIONS: [f64; 12] = [
     0.08333333333333333,
     -0.001388888888888889,
@@ -69,17 +69,17 @@ const CORRECTIONS: [f64; 12] = [
 
 /// `log |Γ(x)|`
 pub fn log_gamma(x: f64) -> f64 {
-    // NaN and infinities as C99 has them; poles at zero and the negative integers.
+    // Like C99 for NaN and infinities; poles at zero and the negative integers.
     libm::lgamma(x)
 }
 
-/// The derivative of [`log_gamma`]. Infinite at zero, not a number at the negative integers.
+/// The derivative of [`log_gamma`]. Infinite at zero, NaN at the negative integers.
 pub fn digamma(x: f64) -> f64 {
     if x == 0.0 {
         return -1.0 / x;
     }
     if x < 0.0 {
-        // ψ(x) = ψ(1 - x) - π / tan πx, where only the fraction of x matters to the tangent.
+        // ψ(x) = ψ(1 - x) - π / tan πx, where the tangent depends only on the fraction of x.
         let fraction = x - x.round();
         return if fraction == 0.0 || x.is_infinite() {
             f64::NAN
@@ -95,7 +95,7 @@ pub fn digamma(x: f64) -> f64 {
         let tail = TAIL.iter().rev().fold(0.0, |sum, &c| z * (c + sum));
         return x.ln() - 0.5 / x - tail;
     }
-    // ψ(x) = ψ(x - n) + Σ 1/(x - k), all terms of one sign but for a small last one.
+    // ψ(x) = ψ(x - n) + Σ 1/(x - k); all terms have the same sign, except possibly a small last one.
     let (mut base, mut sum) = (x, 0.0);
     while base >= 2.0 {
         base -= 1.0;
@@ -104,14 +104,14 @@ pub fn digamma(x: f64) -> f64 {
     digamma_between(base, sum)
 }
 
-/// `digamma(x) + more` for `x` in `[1, 2]`; near the root nothing cancels.
+/// `digamma(x) + more` for `x` in `[1, 2]`, without cancellation near the root.
 fn digamma_between(x: f64, more: f64) -> f64 {
     let t = x - 1.5;
     let slope = SLOPE.iter().rev().fold(0.0f64, |sum, &c| sum.mul_add(t, c));
     ((x - ROOT) - ROOT_LOW).mul_add(slope, more)
 }
 
-/// `ζ(s, q) = Σ (q + n)^-s` for `s > 1` and `q > 0`; not a number elsewhere but for the pole at `q = 0`.
+/// `ζ(s, q) = Σ (q + n)^-s` for `s > 1` and `q > 0`; infinite at the pole `q = 0`, NaN elsewhere.
 pub fn zeta(s: f64, q: f64) -> f64 {
     if s <= 1.0 || q < 0.0 || s.is_nan() || q.is_nan() {
         return f64::NAN;

@@ -1,7 +1,7 @@
-//! Integer arithmetic where every argument has an answer: sums and products wrap, division by zero gives zero and
-//! leaves the dividend as remainder, and shifts by the width or more shift everything out.
+//! Total integer arithmetic: sums and products wrap; division by zero gives zero, with the dividend as remainder; shifts by the
+//! width or more shift all bits out.
 
-/// What the elementwise tables need of an integer type.
+/// The integer operations of the elementwise tables.
 pub trait Integer: Copy + PartialEq + PartialOrd {
     /// `a / b` rounded down; 0 for `b = 0`.
     fn floor_divide(self, b: Self) -> Self;
@@ -11,12 +11,12 @@ pub trait Integer: Copy + PartialEq + PartialOrd {
     fn power(self, b: Self) -> Self;
     /// `a` shifted left; 0 for shifts outside the width.
     fn shift_left(self, b: Self) -> Self;
-    /// `a` shifted right; the sign's bits for shifts outside the width.
+    /// `a` shifted right; all sign bits for shifts outside the width.
     fn shift_right(self, b: Self) -> Self;
     /// -1, 0 or 1.
     fn sign(self) -> Self;
-    /// The greatest number that divides both, not negative (but for the least number beside 0, which has no
-    /// positive twin); 0 for two zeros.
+    /// The greatest common divisor, non-negative except for the minimum with itself or 0, whose absolute value is not
+    /// representable; 0 for two zeros.
     fn gcd(self, b: Self) -> Self;
 }
 
@@ -24,7 +24,7 @@ macro_rules! shared {
     ($unsigned:ty) => {
         #[inline(always)]
         fn shift_left(self, b: Self) -> Self {
-            // A negative amount is a huge one as an unsigned number.
+            // A negative shift is a large one as an unsigned integer.
             if (b as $unsigned) < <$unsigned>::BITS as $unsigned { self.wrapping_shl(b as u32) } else { 0 }
         }
         #[inline(always)]
@@ -32,7 +32,7 @@ macro_rules! shared {
             if (b as $unsigned) < <$unsigned>::BITS as $unsigned {
                 self.wrapping_shr(b as u32)
             } else {
-                // Twice, since one shift by the whole width does not exist.
+                // Two shifts, since a single one by the whole width is undefined.
                 self.wrapping_shr(<$unsigned>::BITS - 1).wrapping_shr(1)
             }
         }
@@ -46,15 +46,15 @@ macro_rules! signed {
             fn floor_divide(self, b: Self) -> Self {
                 let divisor = if b == 0 { 1 } else { b };
                 let quotient = self.wrapping_div(divisor);
-                let rest = self.wrapping_rem(divisor);
-                let floor = quotient - Self::from(rest != 0 && (rest < 0) != (b < 0));
+                let remainder = self.wrapping_rem(divisor);
+                let floor = quotient - Self::from(remainder != 0 && (remainder < 0) != (b < 0));
                 if b == 0 { 0 } else { floor }
             }
             #[inline(always)]
             fn remainder(self, b: Self) -> Self {
-                let rest = self.wrapping_rem(if b == 0 { 1 } else { b });
-                let rest = if rest != 0 && (rest < 0) != (b < 0) { rest.wrapping_add(b) } else { rest };
-                if b == 0 { self } else { rest }
+                let remainder = self.wrapping_rem(if b == 0 { 1 } else { b });
+                let remainder = if remainder != 0 && (remainder < 0) != (b < 0) { remainder.wrapping_add(b) } else { remainder };
+                if b == 0 { self } else { remainder }
             }
             #[inline(always)]
             fn power(self, b: Self) -> Self {
@@ -86,13 +86,13 @@ macro_rules! unsigned {
             }
             #[inline(always)]
             fn power(self, b: Self) -> Self {
-                let (mut result, mut base, mut left) = (1 as $ty, self, b);
-                while left != 0 {
-                    if left & 1 == 1 {
+                let (mut result, mut base, mut exponent) = (1 as $ty, self, b);
+                while exponent != 0 {
+                    if exponent & 1 == 1 {
                         result = result.wrapping_mul(base);
                     }
                     base = base.wrapping_mul(base);
-                    left >>= 1;
+                    exponent >>= 1;
                 }
                 result
             }

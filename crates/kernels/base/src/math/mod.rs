@@ -1,9 +1,9 @@
-//! Mathematical functions of one or two numbers, free of branches so that loops over them vectorise.
+//! Branch-free mathematical functions, so that loops over them vectorise.
 //!
-//! float32 functions are within 1.6 ulp, sigmoid within 2; those that compute in f64 (tan, asinh, acosh, atanh,
+//! float32 functions are within 1.6 ulp, sigmoid within 2; those computed in f64 (tan, asinh, acosh, atanh,
 //! power, atan2, logaddexp) within 1. The vectorised float64 functions are within 2 ulp (erfinv 3), the
-//! others are the system's or libm's. `docs/usage/accuracy.md` says what has been measured. All follow IEEE 754 for infinities,
-//! NaN, signed zeros and subnormals. Polynomials were fitted for these reductions in 50 digits (least maximum error, coefficients
+//! others are the system's or libm's. `docs/usage/accuracy.md` has the measurements. All follow IEEE 754 for infinities,
+//! NaN, signed zeros and subnormals. Polynomials were fitted for these reductions with 50 digits (minimax, coefficients
 //! rounded one by one, lowest first).
 
 pub mod bessel;

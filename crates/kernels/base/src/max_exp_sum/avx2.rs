@@ -14,7 +14,7 @@ const WIDTH: usize = 8;
 pub(super) fn max_of(values: &[f32]) -> f32 {
     // Independent accumulators hide the latency of the comparison.
     const INDEPENDENT: usize = 4;
-    let mut peaks = [_mm256_set1_ps(f32::NEG_INFINITY); INDEPENDENT];
+    let mut maxima = [_mm256_set1_ps(f32::NEG_INFINITY); INDEPENDENT];
     let mut is_nan = [_mm256_setzero_ps(); INDEPENDENT];
     let mut blocks = values.chunks_exact(INDEPENDENT * WIDTH);
     for block in &mut blocks {
@@ -23,22 +23,22 @@ pub(super) fn max_of(values: &[f32]) -> f32 {
             let x = unsafe { _mm256_loadu_ps(block.as_ptr().add(i * WIDTH)) };
             is_nan[i] = _mm256_or_ps(is_nan[i], _mm256_cmp_ps::<_CMP_UNORD_Q>(x, x));
             // `maxps` returns its second operand if either is NaN.
-            peaks[i] = _mm256_max_ps(x, peaks[i]);
+            maxima[i] = _mm256_max_ps(x, maxima[i]);
         }
     }
-    let [a, b, c, d] = peaks;
+    let [a, b, c, d] = maxima;
     let max = _mm256_max_ps(_mm256_max_ps(a, b), _mm256_max_ps(c, d));
     let [a, b, c, d] = is_nan;
     let mut is_nan = _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) != 0;
     let mut lanes = [0.0; WIDTH];
     // SAFETY: the array holds one vector.
     unsafe { _mm256_storeu_ps(lanes.as_mut_ptr(), max) };
-    let mut max_of = f32::NEG_INFINITY;
+    let mut result = f32::NEG_INFINITY;
     for &x in lanes.iter().chain(blocks.remainder()) {
         is_nan |= x.is_nan();
-        max_of = if x > max_of { x } else { max_of };
+        result = if x > result { x } else { result };
     }
-    if is_nan { f32::NAN } else { max_of }
+    if is_nan { f32::NAN } else { result }
 }
 
 /// As [`exp`](crate::math::float32::exp), for arguments that cannot overflow.
@@ -65,7 +65,7 @@ fn exp(x: __m256) -> __m256 {
 }
 
 /// # Safety
-/// As [`super::exponentials`], on a processor with the instructions.
+/// As of [`super::exponentials`]; the processor has AVX2 and FMA.
 #[target_feature(enable = "avx2,fma")]
 pub(super) unsafe fn exponentials(
     from: *const f32,
@@ -81,23 +81,23 @@ pub(super) unsafe fn exponentials(
         *total = unsafe { _mm256_loadu_pd(sums.as_ptr()) };
     }
     let max = _mm256_set1_ps(max);
-    let take = |at: usize| {
+    let exp_at = |at: usize| {
         // SAFETY: the ranges are valid by this function's contract.
         unsafe {
-            let made = exp(_mm256_sub_ps(_mm256_loadu_ps(from.add(at)), max));
-            _mm256_storeu_ps(to.add(at), made);
-            made
+            let result = exp(_mm256_sub_ps(_mm256_loadu_ps(from.add(at)), max));
+            _mm256_storeu_ps(to.add(at), result);
+            result
         }
     };
-    let add = |totals: &mut [__m256d], some: __m256| {
-        totals[0] = _mm256_add_pd(totals[0], _mm256_cvtps_pd(_mm256_castps256_ps128(some)));
-        totals[1] = _mm256_add_pd(totals[1], _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(some)));
+    let add = |totals: &mut [__m256d], values: __m256| {
+        totals[0] = _mm256_add_pd(totals[0], _mm256_cvtps_pd(_mm256_castps256_ps128(values)));
+        totals[1] = _mm256_add_pd(totals[1], _mm256_cvtps_pd(_mm256_extractf128_ps::<1>(values)));
     };
     let mut at = 0;
     while at + TREE * LANES <= count {
         for (half, totals) in totals.chunks_exact_mut(2).enumerate() {
             let start = at + half * WIDTH;
-            let pair = |i: usize| _mm256_add_ps(take(start + i * LANES), take(start + (i + 1) * LANES));
+            let pair = |i: usize| _mm256_add_ps(exp_at(start + i * LANES), exp_at(start + (i + 1) * LANES));
             let quarters = [_mm256_add_ps(pair(0), pair(2)), _mm256_add_ps(pair(4), pair(6))];
             add(totals, _mm256_add_ps(quarters[0], quarters[1]));
         }
@@ -105,7 +105,7 @@ pub(super) unsafe fn exponentials(
     }
     while at < count {
         for (half, totals) in totals.chunks_exact_mut(2).enumerate() {
-            add(totals, take(at + half * WIDTH));
+            add(totals, exp_at(at + half * WIDTH));
         }
         at += LANES;
     }

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponentials_are_accurate_and_know_what_is_no_number() {
+    fn exponentials_are_accurate_and_propagate_nan() {
         let max = 3.25f32;
         let values: Vec<f32> = (0..400_000u32).map(|i| max - i as f32 * 2.7e-4).collect();
         let mut actual = vec![0.0; values.len()];
@@ -86,7 +86,7 @@ mod tests {
             total += exact;
         }
         assert!((sums.iter().sum::<f64>() - total).abs() <= 1e-7 * total);
-        let few: [f32; LANES] =
+        let values: [f32; LANES] =
             std::array::from_fn(|i| [0.0, f32::NAN, -1e30, -104.5, f32::NEG_INFINITY][i.min(4)]);
         for (max, expected) in
             [(0.0, [1.0, f32::NAN, 0.0, 0.0, 0.0]), (f32::INFINITY, [0.0, f32::NAN, 0.0, 0.0, 0.0])]
@@ -94,7 +94,7 @@ mod tests {
             let mut actual = [1.0f32; LANES];
             let mut sums = [0.0; LANES];
             // SAFETY: the ranges are disjoint.
-            assert!(unsafe { exponentials(few.as_ptr(), actual.as_mut_ptr(), LANES, max, &mut sums) });
+            assert!(unsafe { exponentials(values.as_ptr(), actual.as_mut_ptr(), LANES, max, &mut sums) });
             for (lane, (actual, expected)) in actual.into_iter().zip(expected).enumerate() {
                 assert!(
                     actual == expected || actual.is_nan() && expected.is_nan(),
@@ -103,23 +103,23 @@ mod tests {
                 assert!(sums[lane] == f64::from(actual) || actual.is_nan() && sums[lane].is_nan());
             }
         }
-        let mut nothing = [f32::NEG_INFINITY; LANES];
-        let start = nothing.as_mut_ptr();
+        let mut values = [f32::NEG_INFINITY; LANES];
+        let start = values.as_mut_ptr();
         // SAFETY: the ranges are equal.
         unsafe { exponentials(start, start, LANES, f32::NEG_INFINITY, &mut [0.0; LANES]) };
-        assert!(nothing.iter().all(|value| value.is_nan()));
+        assert!(values.iter().all(|value| value.is_nan()));
     }
 
     #[test]
-    fn the_greatest_is_found_wherever_it_is() {
+    fn the_maximum_is_found_at_every_index() {
         for length in [0, 1, 15, 16, 17, 63, 64, 65, 200] {
             let mut values: Vec<f32> = (0..length).map(|i| -1.0 - i as f32).collect();
-            for place in 0..length {
-                let before = std::mem::replace(&mut values[place], 7.0);
-                assert!(max_of(&values).is_none_or(|actual| actual == 7.0), "{place} of {length}");
-                values[place] = f32::NAN;
-                assert!(max_of(&values).is_none_or(f32::is_nan), "{place} of {length}");
-                values[place] = before;
+            for index in 0..length {
+                let before = std::mem::replace(&mut values[index], 7.0);
+                assert!(max_of(&values).is_none_or(|actual| actual == 7.0), "{index} of {length}");
+                values[index] = f32::NAN;
+                assert!(max_of(&values).is_none_or(f32::is_nan), "{index} of {length}");
+                values[index] = before;
             }
             let first = values.first().map_or(f32::NEG_INFINITY, |&first| first);
             assert!(max_of(&values).is_none_or(|actual| actual == first));

@@ -1,4 +1,4 @@
-//! The convolution itself.
+//! The forward convolution.
 
 use std::ops::Range;
 
@@ -14,9 +14,9 @@ use super::super::panels::{ChannelMapping, Panel, Panels};
 use super::super::registers::{self, most_vectors, with_rows};
 use super::boxes;
 
-/// Terms of sums that are added in one go: the weights of as many stay in the nearer caches.
+/// Number of terms accumulated in one pass; their weights stay in L1 and L2.
 const TERMS: usize = 384;
-/// A multiple of the outputs that any block of registers holds.
+/// A multiple of the rows of every register block.
 const ROWS: usize = 24;
 
 /// Compute the convolution.
@@ -28,20 +28,20 @@ pub(in super::super) fn forward<T: Multiply>(
 ) {
     let panels = Panels::new::<T>(geometry);
     let threads = threads_for::<T>(geometry.multiplications());
-    let wanted = if threads == 1 { 1 } else { (4 * threads).div_ceil(panels.copies()) };
-    let boxes = boxes::<T>(geometry, wanted);
-    let parts = panels.sharing.min(threads.div_ceil(panels.copies() * boxes.count()));
-    scratch::with(geometry.depth() * panels.lanes(), |weights: &mut [T::Acc]| {
+    let target_boxes = if threads == 1 { 1 } else { (4 * threads).div_ceil(panels.copies()) };
+    let boxes = boxes::<T>(geometry, target_boxes);
+    let panel_chunks = panels.per_copy.min(threads.div_ceil(panels.copies() * boxes.count()));
+    scratch::with(geometry.depth() * panels.padded_channels(), |weights: &mut [T::Acc]| {
         panels.pack(weight, weights);
         let weights = &*weights;
-        let jobs = panels.copies() * boxes.count() * parts;
+        let jobs = panels.copies() * boxes.count() * panel_chunks;
         let run = |job: usize| {
-            let (copy, part) = (job / parts % panels.copies(), job % parts);
-            let first = copy * panels.sharing;
-            let share = |part: usize| first + panels.sharing * part / parts;
-            let output_box = boxes.output_box(job / parts / panels.copies());
-            let which = share(part)..share(part + 1);
-            let widest = panels.all[which.clone()].iter().map(|panel| panel.vectors).max().unwrap_or(0);
+            let (copy, panel_chunk) = (job / panel_chunks % panels.copies(), job % panel_chunks);
+            let first = copy * panels.per_copy;
+            let share = |panel_chunk: usize| first + panels.per_copy * panel_chunk / panel_chunks;
+            let output_box = boxes.output_box(job / panel_chunks / panels.copies());
+            let panel_range = share(panel_chunk)..share(panel_chunk + 1);
+            let widest = panels.all[panel_range.clone()].iter().map(|panel| panel.vectors).max().unwrap_or(0);
             let (outputs, taps) = (output_box.outputs(ROWS), output_box.taps());
             let copied = boxes.positions() * panels.widest();
             scratch::with(copied + outputs.len() * widest * panels.lanes, |memory: &mut [T::Acc]| {
@@ -49,7 +49,7 @@ pub(in super::super) fn forward<T: Multiply>(
                 let panels = &panels;
                 with_widest::<T::Acc, _>(Job {
                     panels,
-                    which,
+                    panel_range,
                     output_box,
                     outputs,
                     taps,
@@ -67,11 +67,11 @@ pub(in super::super) fn forward<T: Multiply>(
 /// Some panels of a box.
 struct Job<'a, T: Multiply> {
     panels: &'a Panels<'a>,
-    which: Range<usize>,
+    panel_range: Range<usize>,
     output_box: OutputBox<'a>,
-    /// The outputs of the box, some at the end more than once.
+    /// The outputs of the box; the last is repeated up to a multiple of `ROWS`.
     outputs: Vec<Output>,
-    /// How far each tap lies from the first.
+    /// Offset of each tap from the first.
     taps: Vec<usize>,
     weights: &'a [T::Acc],
     input: Source<T>,
@@ -87,7 +87,7 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     fn run<V: Lanes<T::Acc>, const FUSED: bool>(self) {
         let Job { panels, memory: (copied, sums), .. } = self;
         let job = Context { panels, output_box: &self.output_box, output: self.output };
-        for (i, panel) in panels.all[self.which].iter().enumerate() {
+        for (i, panel) in panels.all[self.panel_range].iter().enumerate() {
             if i == 0 {
                 let to = (T::Acc::ZERO, &mut *copied);
                 self.output_box.fill(
@@ -98,7 +98,7 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
                     |input, run, to| panels.copy(panel, input, run, to),
                 );
             }
-            let weights = panels.part(panel, panels.geometry.depth(), self.weights);
+            let weights = panels.slice(panel, panels.geometry.depth(), self.weights);
             let terms = Terms::new(panels, panel, &self.taps);
             let task = Task { panel, copied, weights, outputs: &self.outputs, terms: &terms };
             if panels.mapping == ChannelMapping::Own {
@@ -110,7 +110,7 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     }
 }
 
-/// The terms of the kernel: at these distances `run` elements from each on.
+/// The terms of the kernel: `run` consecutive terms from each offset in `taps`.
 struct Terms {
     taps: Vec<usize>,
     run: usize,
@@ -120,14 +120,14 @@ impl Terms {
     fn new(panels: &Panels, panel: &Panel, taps: &[usize]) -> Terms {
         let (width, term) = (panels.width(panel), panels.term(panel));
         let last = panels.geometry.axes.last().map_or(1, |axis| axis.taps);
-        // The taps of the last axis follow each other if nothing lies between them.
+        // The taps of the last axis form one run if their positions are contiguous.
         let merged = if last > 1 && taps[1] == 1 { last } else { 1 };
         let taps = taps.iter().step_by(merged).map(|tap| tap * width).collect();
         Terms { taps, run: merged * width / term }
     }
 }
 
-/// What one panel of a box takes.
+/// The computation of one panel of a box.
 struct Task<'a, W> {
     panel: &'a Panel,
     copied: &'a [W],
@@ -136,7 +136,7 @@ struct Task<'a, W> {
     terms: &'a Terms,
 }
 
-/// Where the sums go.
+/// Where the sums are stored.
 struct Context<'a, T> {
     panels: &'a Panels<'a>,
     output_box: &'a OutputBox<'a>,
@@ -144,7 +144,7 @@ struct Context<'a, T> {
 }
 
 impl<T: Multiply> Context<'_, T> {
-    /// Multiply piece after piece of the terms, and write the sums.
+    /// Accumulate the products chunk by chunk, and write the sums.
     #[inline(always)]
     fn multiply<V: Lanes<T::Acc>, const FUSED: bool, const OWN: bool>(
         &self,
@@ -157,15 +157,15 @@ impl<T: Multiply> Context<'_, T> {
         let channel = panels.geometry.output.channel;
         let in_place = T::DIRECT && channel == 1 && panel.channels == stride;
         let out = self.output.shifted(panel.first as isize * channel);
-        let place =
+        let target =
             SumTarget { out: in_place.then(|| out.cast::<T::Acc>()), sums: Target::over(sums), stride };
-        // Whole taps together, or a long one in pieces.
-        let (together, pieces) = ((TERMS / run).clamp(1, taps.len()), run.div_ceil(TERMS));
+        // A chunk has several whole taps, or a segment of one long tap.
+        let (taps_per_chunk, segments) = ((TERMS / run).clamp(1, taps.len()), run.div_ceil(TERMS));
         let count = self.output_box.count();
         let mut done = 0;
-        for taps in taps.chunks(together) {
-            for piece in 0..pieces {
-                let (from, to) = (run * piece / pieces, run * (piece + 1) / pieces);
+        for taps in taps.chunks(taps_per_chunk) {
+            for segment in 0..segments {
+                let (from, to) = (run * segment / segments, run * (segment + 1) / segments);
                 let weights = &task.weights[done * stride..][..taps.len() * (to - from) * stride];
                 let chunk = Chunk {
                     start: task.copied[from * term..].as_ptr(),
@@ -185,7 +185,7 @@ impl<T: Multiply> Context<'_, T> {
                     R,
                     C,
                 >(
-                    &chunk, place
+                    &chunk, target
                 ));
                 done += taps.len() * (to - from);
             }
@@ -193,7 +193,7 @@ impl<T: Multiply> Context<'_, T> {
         if !in_place {
             for (sums, to) in sums.chunks_exact(stride).zip(task.outputs).take(count) {
                 for (i, &sum) in sums[..panel.channels].iter().enumerate() {
-                    // SAFETY: inside the output, in a box and channels of this job alone.
+                    // SAFETY: inside the output, in a box and channels that only this job writes.
                     unsafe { *out.at(to.offset + i as isize * channel) = T::narrow(sum) };
                 }
             }
@@ -201,7 +201,7 @@ impl<T: Multiply> Context<'_, T> {
     }
 }
 
-/// Where the sums of each output are: in the output itself, or side by side.
+/// Where the sums of each output are kept: in the output itself, or contiguously in scratch.
 #[derive(Clone, Copy)]
 struct SumTarget<W> {
     out: Option<Target<W>>,
@@ -217,28 +217,28 @@ struct Chunk<'a, W> {
     run: usize,
     weights: *const W,
     outputs: &'a [Output],
-    /// How many outputs there are, without those that only fill the last block.
+    /// Number of outputs, without the repeated ones at the end.
     count: usize,
     fresh: bool,
 }
 
-/// Add them up, `R` outputs at a time.
+/// Accumulate a chunk for `R` outputs at a time.
 #[inline(always)]
 fn blocks<W: Ring, V: Lanes<W>, const FUSED: bool, const OWN: bool, const R: usize, const C: usize>(
     chunk: &Chunk<W>,
-    place: SumTarget<W>,
+    target: SumTarget<W>,
 ) {
     for (block, outputs) in chunk.outputs.chunks_exact(R).take(chunk.count.div_ceil(R)).enumerate() {
-        let (mut rows, mut to) = ([chunk.start; R], [place.sums.at(0); R]);
+        let (mut rows, mut to) = ([chunk.start; R], [target.sums.at(0); R]);
         for (r, output) in outputs.iter().enumerate() {
             rows[r] = chunk.start.wrapping_add(output.position * chunk.width);
-            to[r] = match place.out {
+            to[r] = match target.out {
                 Some(out) => out.at(output.offset),
-                None => place.sums.at(((block * R + r) * place.stride) as isize),
+                None => target.sums.at(((block * R + r) * target.stride) as isize),
             };
         }
-        // SAFETY: all taps of all outputs lie in the copy, the weights are as many as the terms, and a place of the sums
-        // has space for all channels of the panel; an output that stands for a missing one is computed alike.
+        // SAFETY: all taps of all outputs lie in the copy, there are as many weights as terms, and each target has space for
+        // all channels of the panel. Repeated outputs at the end have valid pointers, too.
         unsafe {
             registers::outputs::<W, V, FUSED, OWN, R, C>(
                 rows,

@@ -1,7 +1,7 @@
-//! Convolutions without matrices: sums stay in registers while the kernel's taps pass over a copy of the input.
+//! Direct convolutions: accumulators stay in registers while the loops run over the taps of a copy of the input.
 //!
-//! What a box of outputs meets is copied, so that every tap lies at the same distance from every output; [`forward`] and
-//! [`backward`] drive the loops over it.
+//! The input of a box of outputs is copied, so that the offset of a tap is the same for every output. [`forward`] and
+//! [`backward`] run the loops over the copy.
 
 mod backward;
 mod forward;
@@ -16,26 +16,26 @@ use super::boxes::Boxes;
 use super::geometry::Geometry;
 use super::panels::ChannelMapping;
 
-/// Bytes of the copy of a box: it stays in L2.
+/// Bytes of the copy of a box, which should stay in L2.
 const COPY: usize = 384 << 10;
-/// Bytes of the copy of a single output at most.
+/// Maximum bytes of the copy of a single output.
 const MAX_COPY_BYTES: usize = 4 << 20;
-/// Outputs of a box that are not worth cutting further for the sake of more boxes.
+/// Boxes of fewer than twice as many outputs are not split to get more boxes.
 const MIN_OUTPUTS: usize = 48;
 
-/// Is it of this kind?
+/// Whether this kernel applies.
 pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
     let is_small =
         Boxes::new(geometry, 1, (1, MIN_OUTPUTS)).positions() <= MAX_COPY_BYTES / position::<T>(geometry);
     is_small && boxes::<T>(geometry, 1).are_dense()
 }
 
-/// The boxes of a convolution, `wanted` of them if they are worth it.
-fn boxes<T: Multiply>(geometry: &Geometry, wanted: usize) -> Boxes<'_> {
-    Boxes::new(geometry, COPY / position::<T>(geometry), (wanted, MIN_OUTPUTS))
+/// The boxes of a convolution: `target_count` of them, unless they would get too small.
+fn boxes<T: Multiply>(geometry: &Geometry, target_count: usize) -> Boxes<'_> {
+    Boxes::new(geometry, COPY / position::<T>(geometry), (target_count, MIN_OUTPUTS))
 }
 
-/// Bytes of a position of a copy, at most.
+/// Maximum bytes of a position of a copy.
 fn position<T: Multiply>(geometry: &Geometry) -> usize {
     geometry.inputs
         * match ChannelMapping::of(geometry) {

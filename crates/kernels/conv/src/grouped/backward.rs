@@ -1,4 +1,4 @@
-//! The derivative by the weight.
+//! The weight gradient.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use super::registers::{Rows, prefetch, rotate_lanes, terms};
 use super::walk::{TapRange, Walk, copy};
 use super::{Plan, with_group};
 
-/// Bytes of partial sums at most.
+/// Maximum size of the partial sums in bytes.
 const PARTIAL: usize = 16 << 20;
 
-/// Compute the derivative: what the geometry calls its output is the cotangent, its weight is written.
+/// Compute the weight gradient: the geometry's output is the cotangent, and its weight is the result.
 pub(in super::super) fn backward<T: Multiply>(
     geometry: &Geometry,
     input: Source<T>,
@@ -25,7 +25,7 @@ pub(in super::super) fn backward<T: Multiply>(
 ) {
     let plan = &Plan::new::<T>(geometry);
     let size = plan.vectors * plan.terms();
-    // Each job has sums of its own.
+    // Each job has its own partial sums.
     let jobs = plan.jobs().min(PARTIAL / (size * size_of::<T::Acc>())).max(1);
     let count = plan.count();
     scratch::with(jobs * size, |all: &mut [T::Acc]| {
@@ -34,7 +34,7 @@ pub(in super::super) fn backward<T: Multiply>(
             let strips = count * job / jobs..count * (job + 1) / jobs;
             let (stage, cotangents) =
                 if plan.copies_input { (plan.stage(), plan.outputs_per_strip * plan.width) } else { (0, 0) };
-            // SAFETY: the sums of this job alone.
+            // SAFETY: the sums of this job only.
             let sums = unsafe { std::slice::from_raw_parts_mut(sums.at((job * size) as isize), size) };
             sums.fill(T::Acc::ZERO);
             scratch::with(stage + cotangents, |memory: &mut [T::Acc]| {
@@ -74,7 +74,7 @@ impl<T: Multiply> Job<'_, T> {
         let mut walk = Walk::new(plan, TapRange::Outputs, strips.start);
         for _ in strips {
             let strip = walk.strip();
-            let (from, column, by, distance) = if plan.copies_input {
+            let (from, column, cotangent_start, distance) = if plan.copies_input {
                 walk.stage(strip, input, stage);
                 for (r, to) in copied.chunks_exact_mut(plan.width).enumerate().take(strip.count) {
                     let from = cotangent.shifted(strip.output + r as isize * last.output_stride);
@@ -94,23 +94,28 @@ impl<T: Multiply> Job<'_, T> {
                     if let Some(tap) = walk.taps().last() {
                         prefetch::<R, T::Acc>(rows.start.wrapping_offset(tap.input + below.0), column);
                     }
-                    prefetch::<R, T::Acc>(by.wrapping_offset(below.1).wrapping_add(channel), distance);
+                    prefetch::<R, T::Acc>(
+                        cotangent_start.wrapping_offset(below.1).wrapping_add(channel),
+                        distance,
+                    );
                 }
                 let sums = sums[vector * size..].as_mut_ptr();
                 let mut cotangents = [[V::splat(T::Acc::ZERO); N]; R];
                 for (r, rotations) in cotangents.iter_mut().enumerate() {
                     if r < strip.count {
                         // SAFETY: inside the cotangent or its copy, with all channels.
-                        let whole: V = unsafe {
-                            V::load(by.wrapping_offset(r as isize * distance).wrapping_add(channel))
+                        let unrotated: V = unsafe {
+                            V::load(
+                                cotangent_start.wrapping_offset(r as isize * distance).wrapping_add(channel),
+                            )
                         };
                         for (n, rotated) in rotations.iter_mut().enumerate() {
-                            *rotated = rotate_lanes::<T::Acc, V, N>(whole, N - n);
+                            *rotated = rotate_lanes::<T::Acc, V, N>(unrotated, N - n);
                         }
                     }
                 }
-                // SAFETY: taps meet the input or its copy where the walk says, at each of which all channels can be
-                // read; the sums are those of all taps.
+                // SAFETY: the walk only returns taps inside the input or its copy, where all channels are readable; the sums
+                // have space for all taps.
                 unsafe { terms::<T::Acc, V, FUSED, N, R>(rows, &cotangents, sums) };
             }
             walk.advance();

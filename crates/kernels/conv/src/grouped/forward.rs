@@ -1,4 +1,4 @@
-//! The convolution itself.
+//! The forward convolution.
 
 use std::ops::Range;
 
@@ -84,14 +84,14 @@ impl<T: Multiply> Job<'_, T> {
                     }
                     prefetch::<R, T::Acc>(to.wrapping_offset(below.1).wrapping_add(channel), distance);
                 }
-                // SAFETY: taps meet the input or its copy where the walk says, at each of which all channels can be
-                // read; the weights are those of all taps.
-                let found = unsafe { outputs::<T::Acc, V, FUSED, N, R>(rows, weights) };
-                for (r, found) in found.into_iter().enumerate() {
-                    let place = r as isize * distance + channel as isize;
+                // SAFETY: the walk only returns taps inside the input or its copy, where all channels are readable; the
+                // weights are those of all taps.
+                let results = unsafe { outputs::<T::Acc, V, FUSED, N, R>(rows, weights) };
+                for (r, result) in results.into_iter().enumerate() {
+                    let offset = r as isize * distance + channel as isize;
                     if r < strip.count {
-                        // SAFETY: inside the output or its copy, in a strip that this job alone writes.
-                        unsafe { found.store(to.wrapping_offset(place)) };
+                        // SAFETY: inside the output or its copy, in a strip that only this job writes.
+                        unsafe { result.store(to.wrapping_offset(offset)) };
                     }
                 }
             }
@@ -100,7 +100,7 @@ impl<T: Multiply> Job<'_, T> {
                 for (r, sums) in sums.chunks_exact(plan.width).enumerate().take(strip.count) {
                     let to = output.shifted(strip.output + r as isize * last.output_stride);
                     for (i, &sum) in sums[..plan.channels()].iter().enumerate() {
-                        // SAFETY: as above.
+                        // SAFETY: inside the output, in a strip that only this job writes.
                         unsafe { *to.at(i as isize * channel) = T::narrow(sum) };
                     }
                 }

@@ -1,12 +1,12 @@
-//! Convolutions whose groups have as many outputs as inputs, and few: depthwise ones and their like.
+//! Convolutions whose groups have equally few inputs and outputs, such as depthwise convolutions.
 //!
-//! A vector holds neighbouring channels, which are those of some whole groups, of the input as of the output. Sums of a
-//! [`strip`](walk) of outputs stay in registers while the kernel's taps pass over the input where it lies; taps outside it are
-//! left out. Elements that are not vectors as they lie are first copied, strip by strip.
+//! A vector holds neighbouring channels of some whole groups, in the input and in the output. The sums of a [`strip`](walk)
+//! of outputs stay in registers while the loops run over the taps; taps in the padding are skipped. The input is read in
+//! place where its channels are dense and of the accumulator's type, else copied strip by strip.
 //!
-//! In groups of `N` channels every input meets every output. So there are `N` sums for an output, all over the same vectors of
-//! the input: in sum `n` the input in place `i` of its group meets the output in place `i - n`, round about. Only at the end are
-//! they [turned](registers) to their places and added up.
+//! In groups of `N` channels every input contributes to every output. So each output has `N` accumulators, which all multiply
+//! the same vectors of the input: accumulator `n` holds, in lane `i` of a group, the products of input `i` with output `(i -
+//! n) mod N`. At the end the lanes are [rotated](registers) to their outputs and the accumulators added.
 
 mod backward;
 mod forward;
@@ -24,16 +24,16 @@ use umber_kernels_matmul::multiply::Multiply;
 use super::geometry::{Axis, Geometry};
 use super::im2col_gemm::NS_PER_JOB;
 
-/// Bytes of the copy of what a strip meets, at most.
+/// Maximum bytes of the copy of the input of a strip.
 const MAX_COPY_BYTES: usize = 2 << 20;
-/// Steps of outputs or of taps at most.
+/// Maximum stride and dilation.
 const MAX_STEPS: isize = 1 << 24;
-/// Bytes that a row of strips meets, with their weights: they stay in L1.
+/// Bytes of the input and the weights of a strip and a chunk of channels, which should stay in L1.
 const L1_BYTES: usize = 36 << 10;
-/// Multiplications of vectors a nanosecond, about, of one thread: memory is slower than the sums.
+/// Approximate vector multiplications per nanosecond and thread; memory bandwidth is the limit.
 const SPEED: f64 = 1.0;
 
-/// Is it of this kind?
+/// Whether this kernel applies.
 pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
     let Geometry { groups, inputs, outputs, .. } = *geometry;
     if groups == 1 || inputs != outputs || !matches!(inputs, 1 | 2 | 4 | 8) {
@@ -49,12 +49,12 @@ pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
         && (!plan.copies_input || (is_dense && plan.stage() * size_of::<T::Acc>() <= MAX_COPY_BYTES))
 }
 
-/// How the work is cut.
+/// The split of the work.
 struct Plan<'a> {
     geometry: &'a Geometry,
     /// Elements of a vector.
     lanes: usize,
-    /// Channels in all, or as many as fill a vector.
+    /// Number of channels, at least as many as fill a vector.
     width: usize,
     /// Vectors of channels; the last overlaps the one before if it would not be full.
     vectors: usize,
@@ -62,11 +62,11 @@ struct Plan<'a> {
     outputs_per_strip: usize,
     /// Strips of a row.
     strips: usize,
-    /// Parts of the channels that are computed one after the other.
-    parts: usize,
-    /// Positions of the last axis from the first that a strip meets to the last.
+    /// Number of chunks of the channels, computed one after the other.
+    channel_chunks: usize,
+    /// Number of positions on the last axis that a strip reads, from the first to the last.
     window: usize,
-    /// Are elements copied before use?
+    /// Whether the input and output go through copies in scratch.
     copies_input: bool,
 }
 
@@ -80,7 +80,8 @@ impl<'a> Plan<'a> {
             (outputs_per_strip - 1) * last.stride as usize + (last.taps - 1) * last.dilation as usize + 1;
         let copies_input =
             !T::DIRECT || channels < lanes || geometry.input.channel != 1 || geometry.output.channel != 1;
-        let near = (geometry.taps() / last.taps * window + geometry.depth()) * lanes * size_of::<T::Acc>();
+        let bytes_per_vector =
+            (geometry.taps() / last.taps * window + geometry.depth()) * lanes * size_of::<T::Acc>();
         Plan {
             geometry,
             lanes,
@@ -88,8 +89,12 @@ impl<'a> Plan<'a> {
             vectors,
             outputs_per_strip,
             strips,
-            // Copies are of all channels.
-            parts: if copies_input { 1 } else { vectors.div_ceil((L1_BYTES / near).max(1)) },
+            // Copies hold all channels.
+            channel_chunks: if copies_input {
+                1
+            } else {
+                vectors.div_ceil((L1_BYTES / bytes_per_vector).max(1))
+            },
             window,
             copies_input,
         }
@@ -114,12 +119,12 @@ impl<'a> Plan<'a> {
         self.geometry.depth() * self.lanes
     }
 
-    /// Elements of the copy of the input for a strip, at most.
+    /// Maximum number of elements of the copy of the input for a strip.
     fn stage(&self) -> usize {
         self.geometry.taps() / self.last().taps * self.window * self.width
     }
 
-    /// Where the next strip of a walk meets what this one does not, in the input and in the output.
+    /// Offsets from a strip to the first new data of the next one, in the input and in the output.
     fn below(&self) -> (isize, isize) {
         match &*self.geometry.axes {
             [.., row, _] => (row.stride * row.input_stride, row.output_stride),
@@ -131,19 +136,19 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Strips of all rows and parts.
+    /// Number of strips of all rows and channel chunks.
     fn count(&self) -> usize {
-        self.geometry.rows() / self.last().outputs * self.strips * self.parts
+        self.geometry.rows() / self.last().outputs * self.strips * self.channel_chunks
     }
 
-    /// How many jobs the strips are worth.
+    /// Number of jobs that the strips justify.
     fn jobs(&self) -> usize {
         let work = (self.geometry.rows() * self.geometry.depth() * self.vectors) as f64;
         ((work / SPEED / NS_PER_JOB) as usize).clamp(1, 4 * num_threads()).min(self.count())
     }
 }
 
-/// Elements of a vector, and outputs whose sums registers have space for.
+/// Elements of a vector, and number of outputs whose accumulators fit the registers.
 struct Vectors {
     lanes: usize,
     outputs_per_strip: usize,
@@ -162,7 +167,7 @@ impl<W: Ring> VectorLoop<W> for Probe {
     }
 }
 
-/// Evaluate an expression with constants of these names: the channels of a group, and the outputs of a strip.
+/// Evaluate an expression with constants `$n` (channels of a group) and `$r` (outputs of a strip).
 macro_rules! with_group {
     ($group:expr, $bytes:expr, |$n:ident, $r:ident| $body:expr) => {
         match ($group, const { $bytes }) {

@@ -1,7 +1,7 @@
-//! A walk over strips of outputs, neighbours on the last axis. It finds the taps that a strip meets.
+//! Iteration over strips of outputs, which are neighbours on the last axis, with the taps that are valid for each strip.
 //!
-//! The strip below comes before the one beside, and channels are taken in parts, so that what both strips meet of the input is
-//! still in L1.
+//! After a strip comes the one in the next row, not the next one in the same row, and the channels are processed in chunks:
+//! so the input that both strips read is still in L1.
 
 use std::ops::Range;
 
@@ -13,41 +13,41 @@ use umber_kernels_matmul::multiply::Multiply;
 use super::super::geometry::{Axis, step};
 use super::Plan;
 
-/// A tap of the kernel that meets the input.
+/// A tap of the kernel that reads inside the input.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tap {
-    /// Where its vectors begin, from that of the strip on.
+    /// Offset of its vectors from the strip's first.
     pub(super) input: isize,
-    /// Where its weights begin.
+    /// Offset of its weights.
     pub(super) weights: usize,
-    /// The outputs of the strip that it meets inside the input.
+    /// Range of the strip's outputs for which it reads inside the input.
     pub(super) low: usize,
     pub(super) high: usize,
 }
 
-/// For which places of a strip taps are found.
+/// The outputs of a strip for which valid taps are determined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TapRange {
-    /// For all that a strip has space for.
+    /// All that a full strip has, so that the loop without bounds checks applies at its end, too.
     Strip,
-    /// For those where there are outputs.
+    /// Only those that exist.
     Outputs,
 }
 
-/// Neighbouring outputs.
+/// A strip of neighbouring outputs.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Strip {
     pub(super) count: usize,
-    /// Where the first meets the first tap: the position on the last axis, and the place in memory.
+    /// Where the first output's first tap reads: the position on the last axis, and the offset in memory.
     position: isize,
     pub(super) input: isize,
-    /// Where the first lies in memory.
+    /// Offset of the first output in memory.
     pub(super) output: isize,
-    /// Which vectors of channels.
+    /// Range of vectors of channels.
     pub(super) vectors: (usize, usize),
 }
 
-/// Where a walk is, and what it knows of the strip there.
+/// State of the iteration, with the valid taps of the current strip.
 pub(super) struct Walk<'a> {
     plan: &'a Plan<'a>,
     tap_range: TapRange,
@@ -55,94 +55,95 @@ pub(super) struct Walk<'a> {
     outer: &'a [Axis],
     batch: usize,
     strip: usize,
-    part: usize,
-    /// The row, along all axes but the last.
+    channel_chunk: usize,
+    /// The row: an index on every axis but the last.
     row: SmallVec<[usize; 2]>,
-    /// The taps on each of them that meet the input.
+    /// Range of valid taps on each of these axes.
     tap_ranges: SmallVec<[Range<usize>; 2]>,
-    /// Where the taps on these axes together lie, from the first on.
+    /// Offset of each combination of taps on these axes from the first.
     lines: Vec<isize>,
     taps: Vec<Tap>,
-    is_known: bool,
+    taps_are_current: bool,
 }
 
 impl<'a> Walk<'a> {
-    /// Begin at a strip.
+    /// Start at strip number `index`.
     pub(super) fn new(plan: &'a Plan<'a>, tap_range: TapRange, index: usize) -> Walk<'a> {
         let (last, outer) = plan.geometry.axes.split_last().expect("there is a spatial axis");
         let mut row = SmallVec::from_elem(0, outer.len());
-        let mut rest = index;
+        let mut remaining = index;
         let mut digit = |length: usize| {
-            let digit = rest % length;
-            rest /= length;
+            let digit = remaining % length;
+            remaining /= length;
             digit
         };
         if let Some((inner, axis)) = row.last_mut().zip(outer.last()) {
             *inner = digit(axis.outputs);
         }
-        let part = digit(plan.parts);
+        let channel_chunk = digit(plan.channel_chunks);
         let strip = digit(plan.strips);
-        for (place, axis) in row.iter_mut().zip(outer).rev().skip(1) {
-            *place = digit(axis.outputs);
+        for (index, axis) in row.iter_mut().zip(outer).rev().skip(1) {
+            *index = digit(axis.outputs);
         }
         Walk {
             plan,
             tap_range,
             last: *last,
             outer,
-            batch: rest,
+            batch: remaining,
             strip,
-            part,
+            channel_chunk,
             row,
             tap_ranges: SmallVec::from_elem(0..0, outer.len()),
             lines: Vec::new(),
             taps: Vec::new(),
-            is_known: false,
+            taps_are_current: false,
         }
     }
 
-    /// The taps that meet the input in the strip where the walk is.
+    /// The valid taps of the current strip.
     #[inline(always)]
     pub(super) fn taps(&self) -> &[Tap] {
         &self.taps
     }
 
-    /// The strip where the walk is.
+    /// The current strip.
     pub(super) fn strip(&mut self) -> Strip {
         let (geometry, last) = (self.plan.geometry, &self.last);
         let mut input = geometry.input.start + self.batch as isize * geometry.input.outer;
         let mut output = geometry.output.start + self.batch as isize * geometry.output.outer;
-        for ((axis, &o), met) in self.outer.iter().zip(&*self.row).zip(&mut *self.tap_ranges) {
+        for ((axis, &o), range) in self.outer.iter().zip(&*self.row).zip(&mut *self.tap_ranges) {
             let at = axis.first + o as isize * axis.stride;
             input += at * axis.input_stride;
             output += o as isize * axis.output_stride;
-            let now = axis.valid_taps(at);
-            if *met != now {
-                *met = now;
-                self.is_known = false;
+            let valid = axis.valid_taps(at);
+            if *range != valid {
+                *range = valid;
+                self.taps_are_current = false;
             }
         }
-        let share =
-            |total: usize, part: usize, parts: usize| (total * part / parts, total * (part + 1) / parts);
+        let share = |total: usize, chunk: usize, chunks: usize| {
+            (total * chunk / chunks, total * (chunk + 1) / chunks)
+        };
         let from = self.strip * self.plan.outputs_per_strip;
         let count = self.plan.outputs_per_strip.min(last.outputs - from);
         let position = last.first + from as isize * last.stride;
-        if !self.is_known {
+        if !self.taps_are_current {
             let tap_range =
                 if self.tap_range == TapRange::Strip { self.plan.outputs_per_strip } else { count };
             self.find(position, tap_range);
-            self.is_known = true;
+            self.taps_are_current = true;
         }
         Strip {
             count,
             position,
             input: input + position * self.last.input_stride,
             output: output + from as isize * self.last.output_stride,
-            vectors: share(self.plan.vectors, self.part, self.plan.parts),
+            vectors: share(self.plan.vectors, self.channel_chunk, self.plan.channel_chunks),
         }
     }
 
-    /// Go to the next strip.
+    /// Advance to the next strip.
     pub(super) fn advance(&mut self) {
         if let Some((inner, axis)) = self.row.last_mut().zip(self.outer.last()) {
             *inner += 1;
@@ -151,13 +152,13 @@ impl<'a> Walk<'a> {
             }
             *inner = 0;
         }
-        self.part += 1;
-        if self.part < self.plan.parts {
+        self.channel_chunk += 1;
+        if self.channel_chunk < self.plan.channel_chunks {
             return;
         }
-        self.part = 0;
+        self.channel_chunk = 0;
         self.strip += 1;
-        self.is_known = false;
+        self.taps_are_current = false;
         if self.strip < self.plan.strips {
             return;
         }
@@ -171,13 +172,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Find the taps that meet the input in a strip of `count` outputs, the first at a position of the last axis.
+    /// Determine the valid taps for a strip of `count` outputs, whose first is at `position` on the last axis.
     fn find(&mut self, position: isize, count: usize) {
         let Plan { geometry, lanes, window, width, copies_input, .. } = *self.plan;
         let last = &self.last;
         self.lines.clear();
         self.taps.clear();
-        let mut tap: SmallVec<[usize; 2]> = self.tap_ranges.iter().map(|met| met.start).collect();
+        let mut tap: SmallVec<[usize; 2]> = self.tap_ranges.iter().map(|range| range.start).collect();
         for _ in 0..self.tap_ranges.iter().map(ExactSizeIterator::len).product() {
             let (mut offset, mut number) = (0, 0);
             for (axis, &t) in self.outer.iter().zip(&tap) {
@@ -200,17 +201,17 @@ impl<'a> Walk<'a> {
                 self.taps.push(Tap { input, weights, low, high });
             }
             self.lines.push(offset);
-            for (t, met) in tap.iter_mut().zip(&self.tap_ranges).rev() {
+            for (t, range) in tap.iter_mut().zip(&self.tap_ranges).rev() {
                 *t += 1;
-                if *t < met.end {
+                if *t < range.end {
                     break;
                 }
-                *t = met.start;
+                *t = range.start;
             }
         }
     }
 
-    /// Copy what the strip meets; what lies outside the input is not written, nor used.
+    /// Copy the input of the strip. Padding is neither written nor read.
     #[inline(always)]
     pub(super) fn stage<T: Multiply>(&self, strip: Strip, input: Source<T>, to: &mut [T::Acc]) {
         let (plan, last, first) = (self.plan, &self.last, strip.position);
@@ -228,7 +229,7 @@ impl<'a> Walk<'a> {
 }
 
 impl Axis {
-    /// The taps that meet the input if the first is at a position of it.
+    /// The taps that read inside the input, if the first reads position `at`.
     fn valid_taps(&self, at: isize) -> Range<usize> {
         let taps = self.taps as isize;
         if at >= 0 && at + (taps - 1) * self.dilation < self.input as isize {
@@ -239,8 +240,7 @@ impl Axis {
         until(-at).min(high) as usize..high as usize
     }
 
-    /// The first of `count` outputs that lies inside the input, if the first of all is at a position of it, and the first
-    /// behind.
+    /// Range of the outputs, out of `count`, that read inside the input, if the first reads position `at`.
     fn inside(&self, at: isize, count: usize) -> (usize, usize) {
         let until = |distance: isize| ((distance.max(0) + self.stride - 1) / self.stride) as usize;
         let high = until(self.input as isize - at).min(count);
@@ -248,20 +248,20 @@ impl Axis {
     }
 }
 
-/// Copy the channels of a position, with zeros up to the width of a vector.
+/// Copy the channels of a position, padded with zeros to the width of a vector.
 #[inline(always)]
 pub(super) fn copy<T: Multiply>(plan: &Plan, from: Source<T>, distance: isize, to: &mut [T::Acc]) {
-    let (to, rest) = to.split_at_mut(plan.channels());
+    let (to, padding) = to.split_at_mut(plan.channels());
     if distance == 1 {
         for (i, to) in to.iter_mut().enumerate() {
-            // SAFETY: the caller's position has all channels.
+            // SAFETY: the caller passes a position with all channels.
             *to = unsafe { *from.at(i as isize) }.widen();
         }
     } else {
         for (i, to) in to.iter_mut().enumerate() {
-            // SAFETY: as above.
+            // SAFETY: a channel of the caller's position.
             *to = unsafe { *from.at(i as isize * distance) }.widen();
         }
     }
-    rest.fill(T::Acc::ZERO);
+    padding.fill(T::Acc::ZERO);
 }

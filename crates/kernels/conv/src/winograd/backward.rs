@@ -1,4 +1,4 @@
-//! The derivative by the weight.
+//! The weight gradient.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,13 +19,13 @@ use super::{
     transform_inputs,
 };
 
-/// A multiple of the channels of the input that any block of registers holds.
+/// A multiple of the rows of every register block.
 const ROWS: usize = 24;
-/// Channels of the output that are worth the points of the input once more, for a thread of their own.
+/// Minimum number of output channels for which it pays to transform the input once more in another thread.
 const SHARE: usize = 64;
 
-/// Compute the derivative: what the geometry calls its output is the cotangent, its weight is written. Returns whether all of it
-/// is finite; nothing is written otherwise.
+/// Compute the weight gradient: the geometry's output is the cotangent, and its weight is the result. Returns whether all of
+/// it is finite; if not, nothing is written.
 pub(in super::super) fn backward<T: Multiply>(
     geometry: &Geometry,
     input: Source<T>,
@@ -35,28 +35,29 @@ pub(in super::super) fn backward<T: Multiply>(
     let (panels, tiled) = (Panels::new::<T>(geometry), tiled(geometry));
     let threads = threads_for::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
-    // Threads share out the panels; where these are few, each sums over some of the boxes by itself.
-    let parts = threads.min(geometry.outputs / SHARE).clamp(1, panels.all.len());
-    let down = threads.div_ceil(parts).min(boxes.count());
+    // Threads split the panels; if there are too few, they also split the boxes and keep partial sums.
+    let panel_chunks = threads.min(geometry.outputs / SHARE).clamp(1, panels.all.len());
+    let box_chunks = threads.div_ceil(panel_chunks).min(boxes.count());
     let (points, rows) = (points(geometry.axes.len()), geometry.inputs.next_multiple_of(ROWS));
-    let size = points * rows * panels.lanes();
+    let size = points * rows * panels.padded_channels();
     let layout = WorkspaceLayout::new::<T>(&panels, boxes.positions(), boxes.outputs());
-    scratch::with(down * size, |all: &mut [T::Acc]| {
+    scratch::with(box_chunks * size, |all: &mut [T::Acc]| {
         let sums = Target::over(all);
-        on_threads(threads, parts * down, |job| {
-            let (part, down_part) = (job % parts, job / parts);
-            let share = |part: usize| panels.all.len() * part / parts;
+        on_threads(threads, panel_chunks * box_chunks, |job| {
+            let (panel_chunk, box_chunk) = (job % panel_chunks, job / panel_chunks);
+            let share = |panel_chunk: usize| panels.all.len() * panel_chunk / panel_chunks;
             scratch::with(layout.elements(), |memory: &mut [T::Acc]| {
                 let job = Job {
                     panels: &panels,
-                    which: share(part)..share(part + 1),
+                    panel_range: share(panel_chunk)..share(panel_chunk + 1),
                     boxes: &boxes,
-                    indices: boxes.count() * down_part / down..boxes.count() * (down_part + 1) / down,
+                    indices: boxes.count() * box_chunk / box_chunks
+                        ..boxes.count() * (box_chunk + 1) / box_chunks,
                     rows,
                     layout: &layout,
                     input,
                     cotangent,
-                    sums: sums.shifted((down_part * size) as isize),
+                    sums: sums.shifted((box_chunk * size) as isize),
                     memory,
                 };
                 job.clear();
@@ -64,13 +65,21 @@ pub(in super::super) fn backward<T: Multiply>(
             });
         });
         let (depth, is_finite) = (geometry.depth(), AtomicBool::new(true));
-        scratch::with(depth * panels.lanes(), |weights: &mut [T::Acc]| {
+        scratch::with(depth * panels.padded_channels(), |weights: &mut [T::Acc]| {
             let to = Target::over(weights);
             on_threads(threads, panels.all.len(), |index| {
                 let panel = &panels.all[index];
                 let from = sums.shifted((panels.start(panel) * points * rows) as isize);
                 let to = to.at((panels.start(panel) * depth) as isize);
-                if !with_widest(Total { panels: &panels, panel, rows, parts: down, apart: size, from, to }) {
+                if !with_widest(ReducePartials {
+                    panels: &panels,
+                    panel,
+                    rows,
+                    partials: box_chunks,
+                    partial_stride: size,
+                    from,
+                    to,
+                }) {
                     is_finite.store(false, Ordering::Relaxed);
                 }
             });
@@ -78,7 +87,7 @@ pub(in super::super) fn backward<T: Multiply>(
             if is_finite {
                 on_threads(threads, panels.all.len(), |index| {
                     let panel = &panels.all[index];
-                    panels.store(panel, panels.part(panel, depth, weights), target);
+                    panels.store(panel, panels.slice(panel, depth, weights), target);
                 });
             }
             is_finite
@@ -86,10 +95,10 @@ pub(in super::super) fn backward<T: Multiply>(
     })
 }
 
-/// Some panels and boxes.
+/// Some panels of some boxes.
 struct Job<'a, T: Multiply> {
     panels: &'a Panels<'a>,
-    which: Range<usize>,
+    panel_range: Range<usize>,
     boxes: &'a Boxes<'a>,
     indices: Range<usize>,
     /// Rows of sums that a point has space for.
@@ -102,37 +111,37 @@ struct Job<'a, T: Multiply> {
 }
 
 impl<T: Multiply> Job<'_, T> {
-    /// Sums of a panel's point.
-    fn place(&self, panel: &Panel, point: usize) -> *mut T::Acc {
+    /// Pointer to the sums of a panel's point.
+    fn sums_of(&self, panel: &Panel, point: usize) -> *mut T::Acc {
         let points = points(self.panels.geometry.axes.len());
         let stride = self.panels.width_of_outputs(panel);
         self.sums.at((self.panels.start(panel) * points * self.rows + point * self.rows * stride) as isize)
     }
 
     fn clear(&self) {
-        for panel in &self.panels.all[self.which.clone()] {
+        for panel in &self.panels.all[self.panel_range.clone()] {
             let length =
                 points(self.panels.geometry.axes.len()) * self.rows * self.panels.width_of_outputs(panel);
             // SAFETY: no other job has this panel and these boxes.
-            unsafe { std::slice::from_raw_parts_mut(self.place(panel, 0), length) }.fill(T::Acc::ZERO);
+            unsafe { std::slice::from_raw_parts_mut(self.sums_of(panel, 0), length) }.fill(T::Acc::ZERO);
         }
     }
 
-    /// The points of all cotangents in the channels of these panels.
+    /// Transform all cotangents in the channels of these panels.
     #[inline(always)]
     fn transform_cotangents<V: Lanes<T::Acc>, const FUSED: bool>(&self, tiles: &[Tile], to: &mut [T::Acc]) {
-        let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.which.clone()]);
+        let (axes, panels) = (&self.panels.geometry.axes, &self.panels.all[self.panel_range.clone()]);
         let first = panels.first().map_or(0, |panel| panel.first);
         let end = panels.last().map_or(0, |panel| panel.first + panel.channels);
         let ([row, last], channel) = (steps(self.panels.geometry), self.panels.geometry.output.channel);
-        for (tile, start) in tiles.iter().zip((0..).step_by(self.panels.lanes())) {
+        for (tile, start) in tiles.iter().zip((0..).step_by(self.panels.padded_channels())) {
             for lane in (first..end).step_by(V::COUNT) {
                 let mut cotangents = [[V::splat(T::Acc::ZERO); SIDE]; SIDE];
                 for (down, line) in cotangents.iter_mut().enumerate().take(tile.outputs[0]) {
                     for (along, cotangent) in line.iter_mut().enumerate().take(tile.outputs[1]) {
-                        let place = tile.offset + down as isize * row + along as isize * last;
-                        let from = self.cotangent.shifted(place + lane as isize * channel);
-                        // SAFETY: as many channels as are left of this output's.
+                        let offset = tile.offset + down as isize * row + along as isize * last;
+                        let from = self.cotangent.shifted(offset + lane as isize * channel);
+                        // SAFETY: `end - lane` channels of this output are left.
                         *cotangent = unsafe { channels::<T, V>(from, channel, end - lane) };
                     }
                 }
@@ -148,13 +157,13 @@ impl<T: Multiply> Job<'_, T> {
     }
 }
 
-/// A vector of channels, zero where there are no more.
+/// Load a vector of channels, zero beyond `count`.
 ///
 /// # Safety
 /// `count` channels are readable.
 #[inline(always)]
 unsafe fn channels<T: Multiply, V: Lanes<T::Acc>>(from: Source<T>, channel: isize, count: usize) -> V {
-    // SAFETY: the caller's, and no vector has more lanes.
+    // SAFETY: the caller guarantees `count` channels, and no vector has more than `LANES` lanes.
     unsafe {
         if T::DIRECT && channel == 1 && count >= V::COUNT {
             return V::load(from.cast::<T::Acc>().at(0));
@@ -186,31 +195,31 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
                 (&mut *copied, &mut *left),
             );
             self.transform_cotangents::<V, FUSED>(&tiles, right);
-            for panel in &self.panels.all[self.which.clone()] {
+            for panel in &self.panels.all[self.panel_range.clone()] {
                 for point in 0..self.layout.points {
-                    let meet = PointGemm {
+                    let gemm = PointGemm {
                         left: left[point * self.layout.inputs..].as_ptr(),
                         width: self.layout.width,
                         inputs,
                         right: right[point * self.layout.outputs + self.panels.start(panel)..].as_ptr(),
-                        row: self.panels.lanes(),
+                        row: self.panels.padded_channels(),
                         count: tiles.len(),
-                        to: self.place(panel, point),
+                        to: self.sums_of(panel, point),
                     };
-                    meet.run::<V, FUSED>(panel);
+                    gemm.run::<V, FUSED>(panel);
                 }
             }
         }
     }
 }
 
-/// What the tiles of a box add to a point of one panel.
+/// The contribution of a box's tiles to one point of one panel.
 struct PointGemm<W> {
-    /// The input's channels, tile after tile.
+    /// The input's channels, tile by tile.
     left: *const W,
     width: usize,
     inputs: usize,
-    /// The panel's, tile after tile.
+    /// The channels of the panel's cotangents, tile by tile.
     right: *const W,
     row: usize,
     count: usize,
@@ -240,36 +249,36 @@ impl<W: Ring> PointGemm<W> {
     }
 }
 
-/// The derivatives by the kernels of a panel: sums of several parts, and from their points the taps. Returns whether they are
-/// finite.
-struct Total<'a, W> {
+/// Add the partial sums of a panel and transform its points to the gradients of the taps. Returns whether they are finite.
+struct ReducePartials<'a, W> {
     panels: &'a Panels<'a>,
     panel: &'a Panel,
     rows: usize,
-    parts: usize,
-    /// From a part's sums to those of the next.
-    apart: usize,
+    partials: usize,
+    /// Offset between consecutive partial sums.
+    partial_stride: usize,
     from: Target<W>,
     to: *mut W,
 }
 
-impl<W: Ring> VectorLoop<W> for Total<'_, W> {
+impl<W: Ring> VectorLoop<W> for ReducePartials<'_, W> {
     type Output = bool;
 
     #[inline(always)]
     fn run<V: Lanes<W>, const FUSED: bool>(self) -> bool {
-        let Total { panels, panel, rows, parts, apart, from, to } = self;
+        let ReducePartials { panels, panel, rows, partials, partial_stride, from, to } = self;
         let (geometry, stride) = (panels.geometry, panels.width_of_outputs(panel));
         let axes = geometry.axes.len();
         let (point, tap) = (rows * stride, geometry.inputs * stride);
         let one = V::splat(W::factor(1.0));
         for lane in (0..tap).step_by(V::COUNT) {
-            // SAFETY: each part has as many sums of each point, which this job alone uses, and there is space for all taps.
+            // SAFETY: each partial has the sums of every point, which only this job accesses, and there is space for all
+            // taps.
             unsafe {
-                for part in 1..parts {
-                    for place in (0..points(axes)).map(|index| index * point + lane) {
-                        let total = from.at(place as isize);
-                        let more = V::load(from.at((part * apart + place) as isize));
+                for partial in 1..partials {
+                    for offset in (0..points(axes)).map(|index| index * point + lane) {
+                        let total = from.at(offset as isize);
+                        let more = V::load(from.at((partial * partial_stride + offset) as isize));
                         V::load(total).add_product::<FUSED>(more, one).store(total);
                     }
                 }
@@ -282,7 +291,7 @@ impl<W: Ring> VectorLoop<W> for Total<'_, W> {
                 to_kernel::<W, V, FUSED>(axes, from, to);
             }
         }
-        // What is not finite times zero is not a number.
+        // Infinity or NaN times zero is NaN.
         let zero = V::splat(W::ZERO);
         let mut check = zero;
         for lane in (0..geometry.taps() * tap).step_by(V::COUNT) {

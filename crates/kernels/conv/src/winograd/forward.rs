@@ -1,4 +1,4 @@
-//! The convolution itself.
+//! The forward convolution.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,10 +18,10 @@ use super::{
     INPUT_SIDE, LANES, TAPS, Tile, WorkspaceLayout, boxes, points, steps, tiled, tiles, transform_inputs,
 };
 
-/// Elements of the weight that are worth a job of their own.
+/// Minimum number of weight elements for which another job pays.
 const GRAIN: usize = 1 << 15;
 
-/// Compute the convolution; returns whether all of it is finite.
+/// Compute the convolution; returns whether all outputs are finite.
 pub(in super::super) fn forward<T: Multiply>(
     geometry: &Geometry,
     input: Source<T>,
@@ -33,8 +33,8 @@ pub(in super::super) fn forward<T: Multiply>(
     let threads = threads_for::<T>(geometry.multiplications());
     let boxes = boxes(&tiled, threads);
     let is_finite = AtomicBool::new(true);
-    scratch::with(points * geometry.inputs * panels.lanes(), |weights: &mut [T::Acc]| {
-        scratch::with(geometry.depth() * panels.lanes(), |packed: &mut [T::Acc]| {
+    scratch::with(points * geometry.inputs * panels.padded_channels(), |weights: &mut [T::Acc]| {
+        scratch::with(geometry.depth() * panels.padded_channels(), |packed: &mut [T::Acc]| {
             panels.pack(weight, packed);
             transform_weights(&panels, packed, weights);
         });
@@ -64,13 +64,13 @@ pub(in super::super) fn forward<T: Multiply>(
     is_finite.into_inner()
 }
 
-/// The points of every kernel: panel after panel, for each point what a packed weight has for each tap.
+/// Transform the weights: panel by panel, with points in place of the taps of the packed weight.
 fn transform_weights<W: Ring>(panels: &Panels, packed: &[W], to: &mut [W]) {
     let inputs = panels.geometry.inputs;
     let to = Target::over(to);
     parallel_ranges(panels.all.len(), GRAIN / (inputs * panels.lanes).max(1), |range| {
         for panel in &panels.all[range] {
-            let from = panels.part(panel, panels.geometry.depth(), packed);
+            let from = panels.slice(panel, panels.geometry.depth(), packed);
             let start = panels.start(panel) * points(panels.geometry.axes.len()) * inputs;
             let size = inputs * panels.width_of_outputs(panel);
             with_widest(Kernels { axes: panels.geometry.axes.len(), size, from, to: to.at(start as isize) });
@@ -78,7 +78,7 @@ fn transform_weights<W: Ring>(panels: &Panels, packed: &[W], to: &mut [W]) {
     });
 }
 
-/// The kernels of a panel, a vector of them at a time.
+/// The kernels of a panel, one vector at a time.
 struct Kernels<'a, W> {
     axes: usize,
     /// Elements of a tap, or of a point.
@@ -96,7 +96,7 @@ impl<W: Ring> VectorLoop<W> for Kernels<'_, W> {
         for lane in (0..size).step_by(V::COUNT) {
             let from = Grid { start: from[lane..].as_ptr(), row: TAPS * size, column: size };
             let to = Grid { start: to.wrapping_add(lane), row: INPUT_SIDE * size, column: size };
-            // SAFETY: sizes are multiples of a vector's lanes; the panel has space for all taps, and for all points.
+            // SAFETY: sizes are multiples of the lanes of a vector, and the panel has space for all taps and all points.
             unsafe { of_kernel::<W, V, FUSED>(axes, from, to) };
         }
     }
@@ -134,7 +134,7 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
                     depth: channels,
                     weights: weights[start..][..channels * stride].as_ptr(),
                     sums: sums[point * layout.outputs + panels.start(panel)..].as_mut_ptr(),
-                    row: panels.lanes(),
+                    row: panels.padded_channels(),
                     count: tiles.len(),
                 };
                 product.run::<V, FUSED>(panel);
@@ -144,14 +144,14 @@ impl<T: Multiply> VectorLoop<T::Acc> for Job<'_, T> {
     }
 }
 
-/// The products of one point in the channels of one panel.
+/// The matrix product of one point, for the channels of one panel.
 struct PointGemm<'a, W> {
-    /// The input's channels, tile after tile.
+    /// The input's channels, tile by tile.
     left: &'a [W],
     width: usize,
     depth: usize,
     weights: *const W,
-    /// Sums of the first tile, and how far those of the next are.
+    /// Sums of the first tile; those of consecutive tiles are `row` elements apart.
     sums: *mut W,
     row: usize,
     count: usize,
@@ -162,7 +162,7 @@ impl<W: Ring> PointGemm<'_, W> {
     fn run<V: Lanes<W>, const FUSED: bool>(&self, panel: &Panel) {
         with_rows!(panel.vectors, most_vectors::<W, V>(), |R, C| {
             let blocks = self.count.div_ceil(R);
-            // As many rows in each, or one fewer; few tiles are computed more than once.
+            // Blocks of `R` or `R - 1` rows, so that few tiles are computed twice.
             let fewer = (blocks * R - self.count).min(blocks);
             for block in 0..blocks {
                 let start = block * R - block.min(fewer);
@@ -175,7 +175,7 @@ impl<W: Ring> PointGemm<'_, W> {
         });
     }
 
-    /// `R` rows, from number `start` on.
+    /// `R` rows, starting with row `start`.
     #[inline(always)]
     fn rows<V: Lanes<W>, const FUSED: bool, const R: usize, const C: usize>(&self, start: usize) {
         let (mut rows, mut to) = ([self.left.as_ptr(); R], [self.sums; R]);
@@ -184,7 +184,7 @@ impl<W: Ring> PointGemm<'_, W> {
             rows[r] = self.left[tile * self.width..].as_ptr();
             to[r] = self.sums.wrapping_add(tile * self.row);
         }
-        // SAFETY: a tile has all channels of the input, the weights are as many, and there is space for the panel's sums.
+        // SAFETY: a tile has all channels of the input, there are as many weights, and there is space for the panel's sums.
         unsafe {
             registers::outputs::<W, V, FUSED, false, R, C>(rows, &[0], self.depth, self.weights, to, true);
         }
@@ -203,8 +203,8 @@ fn write_outputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     let geometry = panels.geometry;
     let axes = geometry.axes.len();
     let ([row, last], channel) = (steps(geometry), geometry.output.channel);
-    let width = panels.lanes();
-    // What is not finite times zero is not a number.
+    let width = panels.padded_channels();
+    // Infinity or NaN times zero is NaN.
     let zero = V::splat(T::Acc::ZERO);
     let mut check = zero;
     for (tile, from) in tiles.iter().zip((0..).step_by(width)) {
@@ -215,14 +215,14 @@ fn write_outputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
                 column: layout.outputs,
             };
             // SAFETY: each point has the sums of every tile.
-            let found = unsafe { of_points::<T::Acc, V, FUSED>(axes, from) };
-            for (down, found) in found.into_iter().enumerate().take(tile.outputs[0]) {
-                for (along, found) in found.into_iter().enumerate().take(tile.outputs[1]) {
-                    check = check.add_product::<FUSED>(found, zero);
-                    let place = tile.offset + down as isize * row + along as isize * last;
-                    let to = output.shifted(place + first as isize * channel);
-                    // SAFETY: as many channels as are left of this output's.
-                    unsafe { store_channels::<T, V>(found, to, channel, geometry.outputs - first) };
+            let outputs = unsafe { of_points::<T::Acc, V, FUSED>(axes, from) };
+            for (down, row_outputs) in outputs.into_iter().enumerate().take(tile.outputs[0]) {
+                for (along, output_vector) in row_outputs.into_iter().enumerate().take(tile.outputs[1]) {
+                    check = check.add_product::<FUSED>(output_vector, zero);
+                    let offset = tile.offset + down as isize * row + along as isize * last;
+                    let to = output.shifted(offset + first as isize * channel);
+                    // SAFETY: `geometry.outputs - first` channels of this output are left.
+                    unsafe { store_channels::<T, V>(output_vector, to, channel, geometry.outputs - first) };
                 }
             }
         }
@@ -230,7 +230,7 @@ fn write_outputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     check.reduce_sum() == T::Acc::ZERO
 }
 
-/// Write a vector of channels, as many as there are.
+/// Write the first `count` channels of a vector, or all if it has fewer.
 ///
 /// # Safety
 /// `count` channels are writable.
@@ -241,7 +241,7 @@ unsafe fn store_channels<T: Multiply, V: Lanes<T::Acc>>(
     channel: isize,
     count: usize,
 ) {
-    // SAFETY: the caller's, and no vector has more lanes.
+    // SAFETY: the caller guarantees `count` channels, and no vector has more than `LANES` lanes.
     unsafe {
         if T::DIRECT && channel == 1 && count >= V::COUNT {
             return from.store(to.cast::<T::Acc>().at(0));

@@ -1,13 +1,15 @@
-//! Convolutions by kernels of three taps in steps of one, with fewer multiplications: Winograd's minimal filtering.
+//! Winograd's minimal filtering: convolutions of three taps and stride 1 with fewer multiplications.
 //!
-//! Two neighbouring outputs along an axis are sums of four products rather than six, F(2, 3) of Lavin and Gray, "Fast algorithms
-//! for convolutional neural networks" (CVPR 2016); four outputs of two axes, a *tile*, of sixteen rather than thirty-six. A
-//! product of a tile is called a *point*: at each one, all channels of the input meet all of the output's in a product of
-//! matrices. [`transforms`] has the sums before and after, which [`forward`] and [`backward`] apply to boxes of tiles.
+//! F(2, 3) of Lavin and Gray, "Fast algorithms for convolutional neural networks" (CVPR 2016), computes two neighbouring
+//! outputs of an axis with four products instead of six, and a *tile* of two by two outputs with sixteen instead of
+//! thirty-six. The elements of a transformed tile are called *points*; for each point, one matrix product multiplies all
+//! channels of the input with all of the output. [`transforms`] has the transforms before and after the products, and
+//! [`forward`] and [`backward`] apply them to boxes of tiles.
 //!
-//! Of larger tiles an output would depend on elements that its taps do not meet, and lose digits to them. Here it depends on its
-//! own window alone, and numbers with few digits, such as small integers, stay exact. Sums that are not finite may be no sums of
-//! the definition (the difference of two infinities): then nothing is answered, and the caller computes it otherwise.
+//! With larger tiles an output would depend on elements outside its window and lose accuracy to them. With F(2, 3) it depends
+//! on its own window only, and values with few bits, such as small integers, stay exact. The transforms may turn infinities
+//! into NaN where the definition does not (by the difference of two infinities). So if a result is not finite, the functions
+//! report it, and the caller falls back to another kernel.
 
 mod backward;
 mod forward;
@@ -28,27 +30,27 @@ use transforms::{Grid, of_input};
 
 /// Outputs of a tile along an axis.
 const SIDE: usize = 2;
-/// Elements of the input that a tile meets along an axis, and points along it.
+/// Elements of the input that a tile reads along an axis, and points along it.
 const INPUT_SIDE: usize = SIDE + TAPS - 1;
 /// Taps along an axis.
 const TAPS: usize = 3;
 
-/// Positions of the copy of a box: those of about fifty tiles, which all weights meet.
+/// Positions of the copy of a box: about fifty tiles, which share the pass over the weights.
 const POSITIONS: usize = 352;
-/// Tiles of a box that are not worth cutting further.
+/// Minimum number of tiles in a box.
 const MIN_TILES_PER_BOX: usize = 24;
-/// The fewest tiles whose products save more than the points of the kernels cost, where these take no more than so many bytes;
-/// and the more, the more they take.
+/// Minimum number of tiles for which the products save more than the transform of the weights costs, if the transformed
+/// weights have at most `MAX_KERNEL_POINT_BYTES`; the minimum grows in proportion above that size.
 const MIN_TILES: usize = 48;
 const MAX_KERNEL_POINT_BYTES: usize = 16 << 20;
-/// Channels of the input and as many of the output from whose half on products save more than the sums before and after cost, for
-/// one axis and for two.
+/// Minimum channels for which the products save more than the transforms of inputs and outputs cost, for one axis and for
+/// two. Compared with half the harmonic mean of the input's and the output's channels.
 const CHANNELS: [usize; 2] = [32, 10];
 
-/// The most lanes of a vector.
+/// Maximum number of lanes of a vector.
 const LANES: usize = 16;
 
-/// Is it of this kind, and of a size that makes it worth it?
+/// Whether this kernel applies and is likely to be faster.
 pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
     let of_three = geometry.axes.iter().all(|axis| (axis.taps, axis.stride, axis.dilation) == (TAPS, 1, 1));
     let axes = geometry.axes.len();
@@ -57,15 +59,15 @@ pub(super) fn is_applicable<T: Multiply>(geometry: &Geometry) -> bool {
     }
     let tiles =
         geometry.batch * geometry.axes.iter().map(|axis| axis.outputs.div_ceil(SIDE)).product::<usize>();
-    let (meetings, points) = (geometry.inputs * geometry.outputs, points(axes));
-    let has_channels = meetings >= CHANNELS[axes - 1] * (geometry.inputs + geometry.outputs);
-    let weights = meetings * points * size_of::<T::Acc>();
+    let (products, points) = (geometry.inputs * geometry.outputs, points(axes));
+    let has_channels = products >= CHANNELS[axes - 1] * (geometry.inputs + geometry.outputs);
+    let weights = products * points * size_of::<T::Acc>();
     let is_worth_it = tiles >= MIN_TILES && tiles >= MIN_TILES * weights / MAX_KERNEL_POINT_BYTES;
-    // Tiles that reach beyond the ends are computed whole.
+    // Tiles at the ends are computed in full, so the ratio of multiplications depends on the shape.
     has_channels && is_worth_it && geometry.rows() * geometry.taps() * 4 >= tiles * points * 5
 }
 
-/// How many points a tile has.
+/// Number of points of a tile.
 fn points(axes: usize) -> usize {
     INPUT_SIDE.pow(axes as u32)
 }
@@ -82,7 +84,7 @@ fn tiled(geometry: &Geometry) -> Geometry {
     tiled
 }
 
-/// The boxes of tiles for so many threads.
+/// The boxes of tiles for this many threads.
 fn boxes(tiled: &Geometry, threads: usize) -> Boxes<'_> {
     Boxes::new(tiled, POSITIONS, (if threads == 1 { 1 } else { 4 * threads }, MIN_TILES_PER_BOX))
 }
@@ -90,17 +92,17 @@ fn boxes(tiled: &Geometry, threads: usize) -> Boxes<'_> {
 /// One tile of a box.
 #[derive(Clone, Copy)]
 struct Tile {
-    /// Where the elements that it meets begin in the copy, in positions.
+    /// Position of its first input element in the copy.
     position: usize,
-    /// Where its first output lies in memory, in the first channel.
+    /// Offset of its first output in memory, in the first channel.
     offset: isize,
-    /// Its outputs along the first and the last axis: fewer at an end.
+    /// Number of its outputs along the first and the last axis: one at an end of odd length.
     outputs: [usize; 2],
 }
 
 /// All tiles of a box.
 fn tiles(geometry: &Geometry, output_box: &OutputBox) -> Vec<Tile> {
-    let mut found = Vec::with_capacity(output_box.count());
+    let mut tiles = Vec::with_capacity(output_box.count());
     let (axes, last) = (&geometry.axes, geometry.axes.len());
     let (columns, rows) = (output_box.lengths[last], if last == 2 { output_box.lengths[1] } else { 1 });
     let left = |axis: usize, tile: usize| {
@@ -109,22 +111,22 @@ fn tiles(geometry: &Geometry, output_box: &OutputBox) -> Vec<Tile> {
     for (index, output) in output_box.outputs(1).into_iter().enumerate() {
         let along = left(last, index % columns);
         let down = if last == 2 { left(1, index / columns % rows) } else { 1 };
-        found.push(Tile { position: output.position, offset: output.offset, outputs: [down, along] });
+        tiles.push(Tile { position: output.position, offset: output.offset, outputs: [down, along] });
     }
-    found
+    tiles
 }
 
-/// From output to output of a tile along the first and the last axis, in memory.
+/// Strides between the outputs of a tile along the first and the last axis, in memory.
 fn steps(geometry: &Geometry) -> [isize; 2] {
     let step = |axis: usize| geometry.axes[axis].output_stride;
     [if geometry.axes.len() == 2 { step(0) } else { 0 }, step(geometry.axes.len() - 1)]
 }
 
-/// How the memory of a job is divided.
+/// Layout of the scratch memory of a job.
 struct WorkspaceLayout {
-    /// Elements of a position: the input's channels, filled up to a vector.
+    /// Elements of a position: the input's channels, padded to whole vectors.
     width: usize,
-    /// Elements of a point of all tiles, in the input's channels and in the output's.
+    /// Elements of one point for all tiles, in the input's channels and in the output's.
     inputs: usize,
     outputs: usize,
     copied: usize,
@@ -133,13 +135,13 @@ struct WorkspaceLayout {
 
 impl WorkspaceLayout {
     fn new<T: Multiply>(panels: &Panels, positions: usize, tiles: usize) -> WorkspaceLayout {
-        // Points a power of two apart would compete for the same few places in the cache.
-        let apart = LINE / size_of::<T::Acc>();
+        // Padding by a cache line avoids conflict misses: a power-of-two stride would map all points to the same cache sets.
+        let padding = LINE / size_of::<T::Acc>();
         let width = panels.geometry.inputs.next_multiple_of(panels.lanes);
         WorkspaceLayout {
             width,
-            inputs: tiles * width + apart,
-            outputs: tiles * panels.lanes() + apart,
+            inputs: tiles * width + padding,
+            outputs: tiles * panels.padded_channels() + padding,
             copied: positions * width,
             points: points(panels.geometry.axes.len()),
         }
@@ -150,7 +152,7 @@ impl WorkspaceLayout {
     }
 }
 
-/// Copy what a box meets in the input, and write the points of all its tiles.
+/// Copy the input of a box, and write the points of all its tiles.
 #[inline(always)]
 fn transform_inputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
     panels: &Panels,
@@ -177,7 +179,7 @@ fn transform_inputs<T: Multiply, V: Lanes<T::Acc>, const FUSED: bool>(
                 row: INPUT_SIDE * layout.inputs,
                 column: layout.inputs,
             };
-            // SAFETY: all that a tile meets lies in the copy, and there is space for every tile at each point.
+            // SAFETY: all input elements of a tile lie in the copy, and each point has space for every tile.
             unsafe { of_input::<T::Acc, V, FUSED>(axes.len(), from, to) };
         }
     }

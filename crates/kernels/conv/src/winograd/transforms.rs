@@ -1,13 +1,14 @@
-//! Sums before and after the products, along one axis or two: the matrices that Lavin and Gray call *B*, *G* and *A*.
+//! The transforms before and after the products, along one axis or two: multiplications by the matrices *B*, *G* and *A* of
+//! Lavin and Gray.
 
 use umber_kernels_base::lanes::{Lanes, Ring};
 
 use super::{INPUT_SIDE, SIDE, TAPS};
 
-/// Each point along an axis is one element of the input plus or minus another: which, and the sign.
+/// Transform of the input along an axis: each point is one element plus or minus another (two indices and the sign).
 const PAIRS: [(usize, usize, f64); INPUT_SIDE] = [(0, 2, -1.0), (1, 2, 1.0), (2, 1, -1.0), (1, 3, -1.0)];
 
-/// Elements, or vectors, that lie some distances apart along two axes, of which the first may have but one.
+/// Pointer and strides of elements or vectors on two axes; the first axis may have length one.
 #[derive(Clone, Copy)]
 pub(super) struct Grid<P> {
     pub(super) start: P,
@@ -17,7 +18,7 @@ pub(super) struct Grid<P> {
 
 impl<W> Grid<*const W> {
     /// # Safety
-    /// The place is readable.
+    /// The element at this row and column is readable.
     #[inline(always)]
     unsafe fn load<V: Lanes<W>>(&self, row: usize, column: usize) -> V {
         // SAFETY: guaranteed by the caller of this function.
@@ -27,7 +28,7 @@ impl<W> Grid<*const W> {
 
 impl<W> Grid<*mut W> {
     /// # Safety
-    /// The place is writable.
+    /// The element at this row and column is writable.
     #[inline(always)]
     unsafe fn store<V: Lanes<W>>(&self, row: usize, column: usize, value: V) {
         // SAFETY: guaranteed by the caller of this function.
@@ -35,10 +36,11 @@ impl<W> Grid<*mut W> {
     }
 }
 
-/// The points of what a tile meets in the input.
+/// Transform the input of a tile to its points.
 ///
 /// # Safety
-/// The grids have as many places as the axes say.
+///
+/// The grids have `INPUT_SIDE` elements along each of the axes.
 #[inline(always)]
 pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
     axes: usize,
@@ -68,7 +70,7 @@ pub(super) unsafe fn of_input<W: Ring, V: Lanes<W>, const FUSED: bool>(
 }
 
 /// # Safety
-/// The grid has such a row.
+/// The grid has `INPUT_SIDE` elements in this row.
 #[inline(always)]
 unsafe fn store_pairs<W: Ring, V: Lanes<W>, const FUSED: bool>(
     line: [V; INPUT_SIDE],
@@ -82,10 +84,11 @@ unsafe fn store_pairs<W: Ring, V: Lanes<W>, const FUSED: bool>(
     }
 }
 
-/// The outputs of a tile from its points: one or two rows of two.
+/// Transform the points of a tile to its outputs: one or two rows of two.
 ///
 /// # Safety
-/// As of [`of_input`].
+///
+/// The grid has `INPUT_SIDE` elements along each of the axes.
 #[inline(always)]
 pub(super) unsafe fn of_points<W: Ring, V: Lanes<W>, const FUSED: bool>(
     axes: usize,
@@ -110,7 +113,7 @@ pub(super) unsafe fn of_points<W: Ring, V: Lanes<W>, const FUSED: bool>(
     [inverse_transform_1d::<W, V, FUSED>(upper), inverse_transform_1d::<W, V, FUSED>(lower)]
 }
 
-/// Two outputs from the points along an axis.
+/// Transform the points along an axis to two outputs.
 #[inline(always)]
 fn inverse_transform_1d<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; INPUT_SIDE]) -> [V; SIDE] {
     let (plus, minus) = (V::splat(W::factor(1.0)), V::splat(W::factor(-1.0)));
@@ -119,10 +122,11 @@ fn inverse_transform_1d<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [
     [first, second]
 }
 
-/// The points of a kernel.
+/// Transform the taps of a kernel to its points.
 ///
 /// # Safety
-/// As of [`of_input`].
+///
+/// `from` has `TAPS` elements along each of the axes, `to` has `INPUT_SIDE`.
 #[inline(always)]
 pub(super) unsafe fn of_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
     axes: usize,
@@ -150,10 +154,11 @@ pub(super) unsafe fn of_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
     }
 }
 
-/// The points of a tile's cotangents, by which those of the input are multiplied for the derivative by the weight.
+/// Transform the cotangents of a tile to points, which multiply the points of the input in the weight gradient.
 ///
 /// # Safety
-/// As of [`of_input`].
+///
+/// The grid has `INPUT_SIDE` elements along each of the axes.
 #[inline(always)]
 pub(super) unsafe fn of_cotangents<W: Ring, V: Lanes<W>, const FUSED: bool>(
     axes: usize,
@@ -176,7 +181,7 @@ pub(super) unsafe fn of_cotangents<W: Ring, V: Lanes<W>, const FUSED: bool>(
     }
 }
 
-/// The points of two cotangents along an axis.
+/// Transform two cotangents along an axis to points.
 #[inline(always)]
 fn cotangent_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b]: [V; SIDE]) -> [V; INPUT_SIDE] {
     let (plus, minus) = (V::splat(W::factor(1.0)), V::splat(W::factor(-1.0)));
@@ -184,10 +189,11 @@ fn cotangent_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b]: [V; SIDE]) 
     [a, a.add_product::<FUSED>(b, plus), a.add_product::<FUSED>(b, minus), opposite]
 }
 
-/// The derivatives by a kernel from its points'.
+/// Transform the gradients of a kernel's points to the gradients of its taps.
 ///
 /// # Safety
-/// As of [`of_input`].
+///
+/// `from` has `INPUT_SIDE` elements along each of the axes, `to` has `TAPS`.
 #[inline(always)]
 pub(super) unsafe fn to_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
     axes: usize,
@@ -219,7 +225,7 @@ pub(super) unsafe fn to_kernel<W: Ring, V: Lanes<W>, const FUSED: bool>(
     }
 }
 
-/// The derivatives by three taps from their points'.
+/// Transform the gradients of four points to those of three taps.
 #[inline(always)]
 fn taps<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; INPUT_SIDE]) -> [V; TAPS] {
     let (plus, half, minus_half) =
@@ -233,7 +239,7 @@ fn taps<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c, d]: [V; INPUT_SIDE]) 
     ]
 }
 
-/// The points of three taps.
+/// Transform three taps to four points.
 #[inline(always)]
 fn kernel_points<W: Ring, V: Lanes<W>, const FUSED: bool>([a, b, c]: [V; TAPS]) -> [V; INPUT_SIDE] {
     let (half, minus_half) = (V::splat(W::factor(0.5)), V::splat(W::factor(-0.5)));

@@ -1,4 +1,4 @@
-//! From a function of two elements and a dtype to its block function.
+//! Table of the block functions of two elements, by kind and dtype.
 
 use umber_kernels_base::math::integer::Integer;
 use umber_kernels_base::math::{float32, float64, gamma};
@@ -7,8 +7,8 @@ use umber_types::{BinaryKind, Bool, DType};
 use super::binary_complex::{complex64, complex128};
 use super::{Entry, exact2, map2, power};
 
-/// The block function, if the kind takes the (computing) dtype. `greater` and `greater_equal` have that of `less` and
-/// `less_equal`, for operands the other way round.
+/// The block function, if the kind supports the (computing) dtype. `greater` and `greater_equal` share that of `less` and
+/// `less_equal`, with swapped operands.
 pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
     match dtype {
         DType::Bool => bool(kind),
@@ -28,12 +28,12 @@ pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
     }
 }
 
-/// Is it computed by the block function of its mirror image, of operands the other way round?
+/// True for kinds computed by the block function of the converse relation, with swapped operands.
 pub(crate) const fn swaps_operands(kind: BinaryKind) -> bool {
     matches!(kind, BinaryKind::Greater | BinaryKind::GreaterEqual)
 }
 
-/// Truth values calculate as numbers modulo "not zero".
+/// Bool arithmetic: that of 0 and 1, with nonzero results as true.
 fn bool(kind: BinaryKind) -> Option<Entry> {
     use BinaryKind::*;
     Some(match kind {
@@ -85,7 +85,7 @@ macro_rules! unsigned {
     )*};
 }
 
-/// What does not look at the sign is done by the unsigned functions.
+/// Operations that do not depend on the sign use the unsigned functions.
 macro_rules! signed {
     ($($ty:ident: $unsigned:ident),*) => {$(
         fn $ty(kind: BinaryKind) -> Option<Entry> {
@@ -99,7 +99,7 @@ macro_rules! signed {
                 Less | Greater => map2!($ty => Bool, I, |a, b| (a < b).into()),
                 LessEqual | GreaterEqual => map2!($ty => Bool, I, |a, b| (a <= b).into()),
                 RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
-                // None for division by zero and for the least number by -1: both leave 0.
+                // `None` for division by zero and for `MIN % -1`: both give 0.
                 Fmod => exact2!($ty => $ty, |a, b| a.checked_rem(b).unwrap_or(0)),
                 Gcd => exact2!($ty => $ty, |a, b| Integer::gcd(a, b)),
                 _ => return $unsigned(kind),
@@ -111,7 +111,7 @@ macro_rules! signed {
 unsigned!(u8, u16, u32, u64);
 signed!(i8: u8, i16: u16, i32: u32, i64: u64);
 
-/// What needs no approximation, alike for both widths.
+/// The functions that need no approximation, for both widths.
 macro_rules! float_basics {
     ($name:ident, $ty:ident, $fma:ident) => {
         fn $name(kind: BinaryKind) -> Option<Entry> {
@@ -122,18 +122,18 @@ macro_rules! float_basics {
                 Multiply => map2!($ty => $ty, I, |a, b| a * b),
                 Divide => map2!($ty => $ty, I, |a, b| a / b, cost 2),
                 FloorDivide => map2!($ty => $ty, I, |a, b| (a / b).floor(), cost 2),
-                // With a small quotient `a - b trunc(a / b)` is exact in one fused step; the truncated quotient
-                // may be one too far, which shows in the sign of the rest.
+                // If the quotient is small, `a - b trunc(a / b)` is exact with one fused multiply-add. The truncated quotient may
+                // be one too large, in which case the remainder has the wrong sign.
                 Remainder => map2!($ty => $ty, I, |a, b| {
-                    let rest = I::$fma(-(a / b).trunc(), b, a);
-                    let over = rest != 0.0 && (rest < 0.0) != (a < 0.0);
-                    let rest = if over { rest + b.copysign(a) } else { rest };
-                    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
-                    if rest == 0.0 { rest.copysign(b) } else { rest }
+                    let r = I::$fma(-(a / b).trunc(), b, a);
+                    let over = r != 0.0 && (r < 0.0) != (a < 0.0);
+                    let r = if over { r + b.copysign(a) } else { r };
+                    let r = if r != 0.0 && (r < 0.0) != (b < 0.0) { r + b } else { r };
+                    if r == 0.0 { r.copysign(b) } else { r }
                 }, cost 4, slow if !b.is_normal() || !a.is_finite() || (a / b).abs() >= 4194304.0 => {
-                    let rest = a % b;
-                    let rest = if rest != 0.0 && (rest < 0.0) != (b < 0.0) { rest + b } else { rest };
-                    if rest == 0.0 { rest.copysign(b) } else { rest }
+                    let r = a % b;
+                    let r = if r != 0.0 && (r < 0.0) != (b < 0.0) { r + b } else { r };
+                    if r == 0.0 { r.copysign(b) } else { r }
                 }),
                 Maximum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a > b { a } else { b }),
                 Minimum => map2!($ty => $ty, I, |a, b| if a.is_nan() || a < b { a } else { b }),
@@ -145,7 +145,7 @@ macro_rules! float_basics {
                 LogicalOr => map2!($ty => Bool, I, |a, b| (a != 0.0 || b != 0.0).into()),
                 CopySign => map2!($ty => $ty, I, |a, b| a.copysign(b)),
                 Fmod => exact2!($ty => $ty, |a, b| a % b),
-                // Of numbers only zero times infinity is not a number.
+                // Without NaN operands, only zero times infinity is NaN.
                 MultiplyAbsorbing => map2!($ty => $ty, I, |a, b| {
                     let product = a * b;
                     if product.is_nan() && !a.is_nan() && !b.is_nan() { 0.0 } else { product }

@@ -1,9 +1,9 @@
 //! Conversions between dtypes, as block functions.
 //!
-//! Anything to bool asks whether it differs from zero. Complex to real drops the imaginary part. Floats to integers
-//! go through int32 if the target is at most that wide and signed or at most 16 bits wide, else through int64, as
-//! [`umber_types::truncate::to_i32`] says, and then keep the low bits, so that -1.0 is 255 in uint8. The 16-bit floats live as
-//! f32 while they are computed: going to one means rounding an f32 to a value that the narrow type has.
+//! To bool: `x != 0`. Complex to real drops the imaginary part. Floats to integers go through int32 if the target is signed
+//! and at most 32 bits wide or any type of at most 16 bits, else through int64, as [`umber_types::truncate::to_i32`]
+//! specifies; the low bits are kept, so that -1.0 becomes 255 in uint8. float16 and bfloat16 values are held as f32 in
+//! registers, so a cast to one rounds an f32 to a value of the narrow type.
 
 use std::marker::PhantomData;
 
@@ -131,12 +131,12 @@ macro_rules! match_source {
                 type $T = f64;
                 $body
             }
-            _ => unreachable!("floats of eight bits are converted by a kernel of their own"),
+            _ => unreachable!("float8 is converted by the kernels of `float8`"),
         }
     };
 }
 
-/// Targets whose sign does not matter are unsigned: the low bits of an integer are the same.
+/// Integer targets whose sign does not matter map to the unsigned type: the low bits are the same.
 macro_rules! match_target {
     ($from:expr, $dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
@@ -176,22 +176,22 @@ macro_rules! match_target {
                 type $T = f64;
                 $body
             }
-            _ => unreachable!("floats of eight bits are converted by a kernel of their own"),
+            _ => unreachable!("float8 is converted by the kernels of `float8`"),
         }
     };
 }
 
-/// How one dtype becomes another.
+/// A conversion between two dtypes.
 pub(crate) enum Conversion {
-    /// The bits stay.
+    /// Same bits.
     Nothing,
-    /// By one block function.
+    /// One block function.
     Direct(Entry),
-    /// Through another dtype.
+    /// Two conversions, through this dtype.
     Through(DType),
 }
 
-/// The way from one computing dtype to another.
+/// The conversion between two computing dtypes.
 pub(crate) fn conversion(from: DType, to: DType) -> Conversion {
     let same_bits = from.is_integer() && to.is_integer() && from.size() == to.size();
     if from == to || same_bits {
@@ -200,18 +200,18 @@ pub(crate) fn conversion(from: DType, to: DType) -> Conversion {
     match (from, to) {
         (DType::Complex64, DType::Complex128) => Conversion::Direct(WIDEN),
         (DType::Complex128, DType::Complex64) => Conversion::Direct(NARROW),
-        (DType::Complex64, DType::Bool) => Conversion::Direct(TRUTH_OF_COMPLEX64),
-        (DType::Complex128, DType::Bool) => Conversion::Direct(TRUTH_OF_COMPLEX128),
+        (DType::Complex64, DType::Bool) => Conversion::Direct(BOOL_OF_COMPLEX64),
+        (DType::Complex128, DType::Bool) => Conversion::Direct(BOOL_OF_COMPLEX128),
         (DType::Complex64, DType::Float32) => Conversion::Direct(REAL_OF_COMPLEX64),
         (DType::Complex128, DType::Float64) => Conversion::Direct(REAL_OF_COMPLEX128),
         (DType::Float32, DType::Complex64) => Conversion::Direct(COMPLEX64_OF_REAL),
         (DType::Float64, DType::Complex128) => Conversion::Direct(COMPLEX128_OF_REAL),
         _ if from.is_complex() => Conversion::Through(from.real()),
         _ if to.is_complex() => Conversion::Through(to.real()),
-        // Signs of what is only cut off or compared with zero do not matter either.
+        // The sign does not matter either if the value is only truncated or compared with zero.
         _ => {
-            let cut = to == DType::Bool || (to.is_integer() && to.size() < from.size());
-            let from = if cut { unsigned(from) } else { from };
+            let truncates = to == DType::Bool || (to.is_integer() && to.size() < from.size());
+            let from = if truncates { unsigned(from) } else { from };
             Conversion::Direct(
                 match_source!(from, S => match_target!(from, to, D => const { Entry::map1::<Cast<S, D>>() })),
             )
@@ -238,8 +238,8 @@ macro_rules! entries {
 entries! {
     WIDEN, Complex32 => Complex64, |z| Complex { re: f64::from(z.re), im: f64::from(z.im) };
     NARROW, Complex64 => Complex32, |z| Complex { re: z.re as f32, im: z.im as f32 };
-    TRUTH_OF_COMPLEX64, Complex32 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
-    TRUTH_OF_COMPLEX128, Complex64 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
+    BOOL_OF_COMPLEX64, Complex32 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
+    BOOL_OF_COMPLEX128, Complex64 => Bool, |z| (z.re != 0.0 || z.im != 0.0).into();
     REAL_OF_COMPLEX64, Complex32 => f32, |z| z.re;
     REAL_OF_COMPLEX128, Complex64 => f64, |z| z.re;
     COMPLEX64_OF_REAL, f32 => Complex32, |x| Complex { re: x, im: 0.0 };
@@ -252,36 +252,36 @@ entries! {
     ROUND_BF16, f32 => f32, |x| bf16_to_f32(f32_to_bf16(x));
 }
 
-/// An entry with the processor's own instructions for conversion, beside those of the portable level.
+/// `portable` with hardware conversion instructions at the levels AVX2 and AVX-512.
 #[cfg(target_arch = "x86_64")]
-const fn of_processor(portable: Entry, kernels: [Kernel; 2]) -> Entry {
+const fn with_hardware(portable: Entry, kernels: [Kernel; 2]) -> Entry {
     Entry { kernels: [portable.kernels[0], kernels[0], kernels[1]], ..portable }
 }
 
 #[cfg(target_arch = "x86_64")]
 const LOAD_F16: Entry =
-    of_processor(PORTABLE_LOAD_F16, [float16_convert::load_f16c, float16_convert::load_avx512]);
+    with_hardware(PORTABLE_LOAD_F16, [float16_convert::load_f16c, float16_convert::load_avx512]);
 #[cfg(target_arch = "x86_64")]
 const STORE_F16: Entry =
-    of_processor(PORTABLE_STORE_F16, [float16_convert::store_f16c, float16_convert::store_avx512]);
+    with_hardware(PORTABLE_STORE_F16, [float16_convert::store_f16c, float16_convert::store_avx512]);
 #[cfg(not(target_arch = "x86_64"))]
 const LOAD_F16: Entry = PORTABLE_LOAD_F16;
 #[cfg(not(target_arch = "x86_64"))]
 const STORE_F16: Entry = PORTABLE_STORE_F16;
 
-/// f64 to f32, the last bit set if anything was lost: rounding that once more to fewer bits rounds correctly.
+/// f64 to f32 with rounding to odd (the last bit is set if inexact), so that a second rounding to fewer bits is correct.
 #[inline(always)]
 fn to_odd(x: f64) -> f32 {
     let y = x as f32;
-    let wide = f64::from(y);
+    let back = f64::from(y);
     let bits = y.to_bits();
-    // Towards zero first, so that the set bit stands for "a little more".
-    let bits = bits.wrapping_sub(u32::from(wide.abs() > x.abs()));
-    let exact = wide == x || x.is_nan();
+    // Truncate first, so that the sticky bit means "slightly larger".
+    let bits = bits.wrapping_sub(u32::from(back.abs() > x.abs()));
+    let exact = back == x || x.is_nan();
     f32::from_bits(if exact { y.to_bits() } else { bits | 1 })
 }
 
-/// To f32 on the way to a 16-bit float.
+/// To f32 with rounding to odd, on the way to float16 or bfloat16.
 struct ToOdd<S>(PhantomData<S>);
 
 impl<S: Element + Convert<f64>> Map1 for ToOdd<S> {
@@ -293,7 +293,7 @@ impl<S: Element + Convert<f64>> Map1 for ToOdd<S> {
     }
 }
 
-/// The block function from a wide real dtype to an f32 that rounds to a 16-bit float as the value itself does.
+/// The block function from a wide real dtype to an f32 that rounds to float16 or bfloat16 as the value itself does.
 pub(crate) fn before_float16(from: DType) -> Option<Entry> {
     Some(match from {
         DType::UInt32 => const { Entry::map1::<ToOdd<u32>>() },
@@ -305,17 +305,17 @@ pub(crate) fn before_float16(from: DType) -> Option<Entry> {
     })
 }
 
-/// From memory of a 16-bit float dtype to f32.
+/// From float16 or bfloat16 in memory to f32.
 pub(crate) fn load_float16(dtype: DType) -> Entry {
     if dtype == DType::Float16 { LOAD_F16 } else { LOAD_BF16 }
 }
 
-/// From f32 to memory of a 16-bit float dtype, rounding.
+/// From f32 to float16 or bfloat16 in memory, rounding.
 pub(crate) fn store_float16(dtype: DType) -> Entry {
     if dtype == DType::Float16 { STORE_F16 } else { STORE_BF16 }
 }
 
-/// f32 rounded to what a 16-bit float dtype can hold.
+/// f32 rounded to a value of float16 or bfloat16.
 pub(crate) fn round_to_float16(dtype: DType) -> Entry {
     if dtype == DType::Float16 { ROUND_F16 } else { ROUND_BF16 }
 }

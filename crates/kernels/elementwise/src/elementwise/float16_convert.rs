@@ -1,32 +1,32 @@
-//! Binary16 numbers to and from float32 by the processor's own instructions (F16C), which every level but the portable one
-//! has. They answer as [`halves`](umber_kernels_base::float16) does, but that loading makes NaN quiet.
+//! Conversions between float16 and float32 with F16C or AVX-512 instructions. The results are those of
+//! [`float16`](umber_kernels_base::float16), except that loading makes a NaN quiet.
 
 use std::arch::x86_64::*;
 
-/// Numbers converted at once.
+/// Elements converted per instruction.
 const BATCH: usize = 16;
-/// NaN as it is stored, without its sign.
+/// The canonical NaN, without its sign.
 const NAN: i16 = 0x7e00;
 const SIGN: i16 = i16::MIN;
 
 /// From memory to float32, by AVX-512.
 ///
 /// # Safety
-/// The processor has it, and the contract of [`Kernel`](super::Kernel).
+/// The processor has AVX-512F, and the contract of [`Kernel`](super::Kernel) holds.
 #[target_feature(enable = "avx512f")]
 pub(super) unsafe fn load_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
     for i in (0..n).step_by(BATCH) {
-        // SAFETY: the contract.
+        // SAFETY: by the contract of `Kernel`, `n` elements are accessible, a multiple of LANES.
         unsafe {
             _mm512_storeu_ps(d.add(4 * i).cast(), _mm512_cvtph_ps(_mm256_loadu_si256(a.add(2 * i).cast())));
         };
     }
 }
 
-/// Sixteen numbers rounded.
+/// Round sixteen floats to float16.
 ///
 /// # Safety
-/// The caller is compiled for AVX-512, as the processor has it.
+/// The caller is compiled for AVX-512 (F, BW and VL).
 #[inline(always)]
 pub(super) unsafe fn round_avx512(x: __m512) -> __m256i {
     // SAFETY: guaranteed by the caller of this function.
@@ -41,11 +41,11 @@ pub(super) unsafe fn round_avx512(x: __m512) -> __m256i {
 /// From float32 to memory, by AVX-512.
 ///
 /// # Safety
-/// As [`load_avx512`].
+/// As [`load_avx512`], with AVX-512BW and VL.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
 pub(super) unsafe fn store_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
     for i in (0..n).step_by(BATCH) {
-        // SAFETY: the contract.
+        // SAFETY: by the contract of `Kernel`, `n` elements are accessible, a multiple of LANES.
         unsafe {
             let x = _mm512_loadu_ps(a.add(4 * i).cast());
             _mm256_storeu_si256(d.add(2 * i).cast(), round_avx512(x));
@@ -56,21 +56,21 @@ pub(super) unsafe fn store_avx512(d: *mut u8, a: *const u8, _b: *const u8, _c: *
 /// From memory to float32, by F16C.
 ///
 /// # Safety
-/// The processor has it, and the contract of [`Kernel`](super::Kernel).
+/// The processor has F16C, and the contract of [`Kernel`](super::Kernel) holds.
 #[target_feature(enable = "avx,f16c")]
 pub(super) unsafe fn load_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
     for i in (0..n).step_by(BATCH / 2) {
-        // SAFETY: the contract.
+        // SAFETY: by the contract of `Kernel`, `n` elements are accessible, a multiple of LANES.
         unsafe {
             _mm256_storeu_ps(d.add(4 * i).cast(), _mm256_cvtph_ps(_mm_loadu_si128(a.add(2 * i).cast())));
         };
     }
 }
 
-/// Eight numbers rounded.
+/// Round eight floats to float16.
 ///
 /// # Safety
-/// The caller is compiled for AVX2 and F16C, as the processor has them.
+/// The caller is compiled for AVX2 and F16C.
 #[inline(always)]
 pub(super) unsafe fn round_f16c(x: __m256) -> __m128i {
     // SAFETY: guaranteed by the caller of this function.
@@ -86,11 +86,11 @@ pub(super) unsafe fn round_f16c(x: __m256) -> __m128i {
 /// From float32 to memory, by F16C.
 ///
 /// # Safety
-/// As [`load_f16c`].
+/// As [`load_f16c`], with AVX2.
 #[target_feature(enable = "avx2,f16c")]
 pub(super) unsafe fn store_f16c(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
     for i in (0..n).step_by(BATCH / 2) {
-        // SAFETY: the contract.
+        // SAFETY: by the contract of `Kernel`, `n` elements are accessible, a multiple of LANES.
         unsafe {
             let x = _mm256_loadu_ps(a.add(4 * i).cast());
             _mm_storeu_si128(d.add(2 * i).cast(), round_f16c(x));
@@ -108,27 +108,30 @@ mod tests {
     use umber_kernels_base::isa::level;
 
     fn check(load: Kernel, store: Kernel) {
-        let halves: Vec<u16> = (0..=u16::MAX).collect();
-        let mut wide = vec![0f32; halves.len()];
+        let float16s: Vec<u16> = (0..=u16::MAX).collect();
+        let mut wide = vec![0f32; float16s.len()];
         let none = std::ptr::null();
-        // SAFETY: the processor has the instructions, and there are as many numbers as said.
-        unsafe { load(wide.as_mut_ptr().cast(), halves.as_ptr().cast(), none, none, wide.len()) };
-        for (&bits, &found) in halves.iter().zip(&wide) {
-            let exact = f16_to_f32(f16::from_bits(bits));
-            assert!(found == exact || found.is_nan() && exact.is_nan(), "{bits:x}: {found} {exact}");
+        // SAFETY: the processor has the instructions, and both buffers have `wide.len()` elements, a multiple of LANES.
+        unsafe { load(wide.as_mut_ptr().cast(), float16s.as_ptr().cast(), none, none, wide.len()) };
+        for (&bits, &actual) in float16s.iter().zip(&wide) {
+            let expected = f16_to_f32(f16::from_bits(bits));
+            assert!(
+                actual == expected || actual.is_nan() && expected.is_nan(),
+                "{bits:x}: {actual} {expected}"
+            );
         }
-        // Numbers between, at ties, and beyond either end.
+        // Values between float16 numbers, ties, and values out of range.
         let floats: Vec<f32> = (0..1 << 20).map(|i: u32| f32::from_bits(i.wrapping_mul(4096 + 1))).collect();
-        let mut found = vec![0u16; floats.len()];
-        // SAFETY: as above.
-        unsafe { store(found.as_mut_ptr().cast(), floats.as_ptr().cast(), none, none, floats.len()) };
-        for (&x, &found) in floats.iter().zip(&found) {
-            assert_eq!(found, f32_to_f16(x).to_bits(), "{x:e} {:x}", x.to_bits());
+        let mut actual = vec![0u16; floats.len()];
+        // SAFETY: as above, with `floats.len()` elements.
+        unsafe { store(actual.as_mut_ptr().cast(), floats.as_ptr().cast(), none, none, floats.len()) };
+        for (&x, &actual) in floats.iter().zip(&actual) {
+            assert_eq!(actual, f32_to_f16(x).to_bits(), "{x:e} {:x}", x.to_bits());
         }
     }
 
     #[test]
-    fn conversions_are_those_of_the_portable_functions() {
+    fn conversions_match_the_portable_functions() {
         if level() >= 1 {
             check(load_f16c, store_f16c);
         }

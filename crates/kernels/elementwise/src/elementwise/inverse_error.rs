@@ -1,21 +1,21 @@
-//! The inverse of the error function of float32: a function for what lies in the middle, and where anything does not, which is
-//! seldom for numbers that are drawn evenly, the complete one once more.
-#![expect(clippy::cast_ptr_alignment, reason = "the contract of `Kernel` has elements aligned")]
+//! The inverse error function of float32 in two passes: the central approximation for all elements, then the complete function
+//! for blocks with arguments outside the central interval, which are rare for uniformly distributed arguments.
+#![expect(clippy::cast_ptr_alignment, reason = "the contract of `Kernel` includes alignment")]
 
 use umber_kernels_base::isa::Isa;
 use umber_kernels_base::math::float32;
 
 use super::{Entry, LANES, instances};
 
-/// Elements that are computed before it is asked whether all are in the middle.
+/// Elements per check for arguments outside the central interval.
 const BLOCK: usize = LANES;
-/// Elements that go through the complete function together.
+/// Elements per batch of the complete function.
 const BATCH: usize = 16;
 
 #[inline(always)]
 unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, n: usize) {
     let n = n / LANES * LANES;
-    // SAFETY: the contract of `Kernel`.
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, x) = unsafe {
         (std::slice::from_raw_parts_mut(d.cast::<f32>(), n), std::slice::from_raw_parts(x.cast::<f32>(), n))
     };

@@ -1,10 +1,10 @@
-//! Block functions of the elementwise kinds: what a step of a tape calls for each block of elements.
+//! Block functions of the elementwise kinds: a tape step calls one for each block of elements.
 //!
 //! A scalar function is written once, as [`Map1`] or [`Map2`]; [`Entry`] holds its loop for each instruction set.
 //! `unary`, `binary`, `cast` and `select` are the tables from kind and dtype to entry.
 //!
-//! Contract of every [`Kernel`]: the pointers reach `n` elements each, the destination overlaps no argument, and
-//! unless [`Entry::exact`] says that any `n` will do, `n` is a multiple of [`LANES`].
+//! Contract of every [`Kernel`]: `n` elements are accessible at each pointer, the destination overlaps no argument, and
+//! `n` is a multiple of [`LANES`], unless [`Entry::exact`] is true.
 
 pub(crate) mod binary;
 pub(crate) mod binary_complex;
@@ -30,18 +30,18 @@ use umber_types::{DType, Element};
 /// Vector kernels work on multiples of this many elements.
 pub(crate) const LANES: usize = 64;
 
-/// `kernel(destination, a, b, c, n)`; functions of fewer arguments ignore the later ones.
+/// `kernel(destination, a, b, c, n)`; functions of fewer arguments ignore the rest.
 pub(crate) type Kernel = unsafe fn(*mut u8, *const u8, *const u8, *const u8, usize);
 
 /// A block function for each instruction set (see [`umber_kernels_base::isa::level`]).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Entry {
     pub(crate) kernels: [Kernel; 3],
-    /// The same, for a destination that begins at a whole cache line, which they write with non-temporal stores.
+    /// Variants with non-temporal stores, for a destination aligned to a cache line.
     pub(crate) nontemporal: Option<[Kernel; 3]>,
-    /// Takes any number of elements, one by one; the others take multiples of [`LANES`].
+    /// Takes any number of elements, one by one; other entries take multiples of [`LANES`].
     pub(crate) exact: bool,
-    /// About how long an element takes, in units of an addition.
+    /// Approximate cost per element, in units of an addition.
     pub(crate) cost: u32,
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct Entry {
 pub(crate) trait Map1 {
     type A: Element;
     type D: Element;
-    /// About how long an element takes, in units of an addition.
+    /// Approximate cost per element, in units of an addition.
     const COST: u32 = 1;
     fn f<I: Isa>(a: Self::A) -> Self::D;
-    /// Is this argument outside the reach of `f`? It goes through `slow`, and no other, so that results are those of any block.
+    /// Is this argument outside the domain of `f`? Then `slow` computes it, whatever block it is in.
     #[inline(always)]
     fn is_slow(_a: Self::A) -> bool {
         false
@@ -68,10 +68,10 @@ pub(crate) trait Map1 {
 pub(crate) trait Map2 {
     type A: Element;
     type D: Element;
-    /// About how long an element takes, in units of an addition.
+    /// Approximate cost per element, in units of an addition.
     const COST: u32 = 1;
     fn f<I: Isa>(a: Self::A, b: Self::A) -> Self::D;
-    /// Are these arguments outside the reach of `f`? They go through `slow`, and no others.
+    /// Are these arguments outside the domain of `f`? Then `slow` computes them.
     #[inline(always)]
     fn is_slow(_a: Self::A, _b: Self::A) -> bool {
         false
@@ -86,10 +86,10 @@ pub(crate) trait Map2 {
 #[inline(always)]
 unsafe fn loop1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
     let n = n / LANES * LANES;
-    // SAFETY: the contract of `Kernel`.
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, a): (&mut [O::D], &[O::A]) =
         unsafe { (std::slice::from_raw_parts_mut(d.cast(), n), std::slice::from_raw_parts(a.cast(), n)) };
-    // Seldom is one slow: what is computed meanwhile hides the wait for memory.
+    // Slow arguments are rare: the first loop only flags them, the second one recomputes them.
     let mut slow = false;
     for (d, &a) in d.iter_mut().zip(a) {
         slow |= O::is_slow(a);
@@ -107,7 +107,7 @@ unsafe fn loop1<O: Map1, I: Isa>(d: *mut u8, a: *const u8, n: usize) {
 #[inline(always)]
 unsafe fn loop2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usize) {
     let n = n / LANES * LANES;
-    // SAFETY: the contract of `Kernel`.
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, a, b) = unsafe {
         (
             std::slice::from_raw_parts_mut(d.cast::<O::D>(), n),
@@ -129,7 +129,7 @@ unsafe fn loop2<O: Map2, I: Isa>(d: *mut u8, a: *const u8, b: *const u8, n: usiz
     }
 }
 
-/// A function that answers with three instances of a loop, each inside a function that enables its instruction set.
+/// Defines a function that returns three instances of a loop, each compiled for its instruction set.
 macro_rules! instances {
     (
         $(#[$doc:meta])* $vis:vis fn $name:ident $(<$O:ident: $trait:ident>)?,
@@ -173,15 +173,15 @@ macro_rules! instances {
 instances!(fn kernels1<O: Map1>, |d, a, _b, _c, n, Set| loop1::<O, Set>(d, a, n));
 instances!(fn kernels2<O: Map2>, |d, a, b, _c, n, Set| loop2::<O, Set>(d, a, b, n));
 
-unsafe fn one_by_one1<O: Map1>(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
-    // SAFETY: the contract of `Kernel`.
+unsafe fn elementwise1<O: Map1>(d: *mut u8, a: *const u8, _b: *const u8, _c: *const u8, n: usize) {
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, a) =
         unsafe { (std::slice::from_raw_parts_mut(d.cast(), n), std::slice::from_raw_parts(a.cast(), n)) };
     d.iter_mut().zip(a).for_each(|(d, &a)| *d = O::f::<Portable>(a));
 }
 
-unsafe fn one_by_one2<O: Map2>(d: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
-    // SAFETY: the contract of `Kernel`.
+unsafe fn elementwise2<O: Map2>(d: *mut u8, a: *const u8, b: *const u8, _c: *const u8, n: usize) {
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, a, b) = unsafe {
         (
             std::slice::from_raw_parts_mut(d.cast(), n),
@@ -207,17 +207,17 @@ impl Entry {
 
     /// A function of one element that calls library functions, element by element.
     pub(crate) const fn exact1<O: Map1>() -> Entry {
-        Entry { kernels: [one_by_one1::<O>; 3], nontemporal: None, exact: true, cost: 40 }
+        Entry { kernels: [elementwise1::<O>; 3], nontemporal: None, exact: true, cost: 40 }
     }
 
     /// A function of two elements that calls library functions, element by element.
     pub(crate) const fn exact2<O: Map2>() -> Entry {
-        Entry { kernels: [one_by_one2::<O>; 3], nontemporal: None, exact: true, cost: 40 }
+        Entry { kernels: [elementwise2::<O>; 3], nontemporal: None, exact: true, cost: 40 }
     }
 }
 
-/// An entry from a closure-like body: `map1!(f32 => f32, I, |x| …)`, with `cost n` for dear ones, and
-/// `slow if … => …` for arguments beyond the fast body; `exact1!` for bodies that call library functions.
+/// An entry from a closure-like body: `map1!(f32 => f32, I, |x| …)`, with `cost n` for expensive ones, and
+/// `slow if … => …` for arguments outside the domain of the fast body; `exact1!` for bodies that call library functions.
 macro_rules! map1 {
     ($A:ty => $D:ty, $I:ident, |$x:ident| $body:expr $(, cost $cost:expr)? $(, slow if $cond:expr => $slow:expr)?) => {{
         struct Op;
@@ -303,7 +303,7 @@ macro_rules! exact2 {
 use instances;
 pub(crate) use {exact1, exact2, map1, map2};
 
-/// The dtype that values of `dtype` have while they are computed: the 16-bit floats widen to float32.
+/// The dtype in which values of `dtype` are computed: float16 and bfloat16 widen to float32.
 pub(crate) const fn compute_dtype(dtype: DType) -> DType {
     if dtype.is_half() { DType::Float32 } else { dtype }
 }

@@ -1,10 +1,10 @@
-//! `a b + c` in one pass, rounded twice like the two steps it stands for: it saves a register's way through the cache.
+//! `a b + c` in one pass, rounded twice like the two separate steps; saves storing and reloading the product.
 
 use umber_types::{BinaryKind, DType};
 
 use super::{Entry, LANES, instances};
 
-/// A float that is computed as itself.
+/// A float dtype that is computed in itself.
 trait Float: Copy + std::ops::Mul<Output = Self> + std::ops::Add<Output = Self> {}
 impl Float for f32 {}
 impl Float for f64 {}
@@ -12,7 +12,7 @@ impl Float for f64 {}
 #[inline(always)]
 unsafe fn body<T: Float>(d: *mut u8, a: *const u8, b: *const u8, c: *const u8, n: usize) {
     let n = n / LANES * LANES;
-    // SAFETY: the contract of `Kernel`.
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, a, b, c) = unsafe {
         (
             std::slice::from_raw_parts_mut(d.cast::<T>(), n),
@@ -32,7 +32,7 @@ const fn entry_of<T: Float>() -> Entry {
     Entry { kernels: kernels::<T>(), nontemporal: None, exact: false, cost: 2 }
 }
 
-/// The block function that a product followed by `kind` makes, if there is one.
+/// The block function of a multiplication followed by `kind`, if there is one.
 pub(crate) fn entry(kind: BinaryKind, dtype: DType) -> Option<Entry> {
     match (kind, dtype) {
         (BinaryKind::Add, DType::Float16 | DType::BFloat16 | DType::Float32) => {

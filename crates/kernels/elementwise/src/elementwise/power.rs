@@ -1,18 +1,18 @@
-//! `x^y` of float32 in two loops: one would hold more numbers at once than there are registers.
-#![expect(clippy::cast_ptr_alignment, reason = "the contract of `Kernel` has elements aligned")]
+//! `x^y` of float32 in two loops: a single one would need more registers than there are.
+#![expect(clippy::cast_ptr_alignment, reason = "the contract of `Kernel` includes alignment")]
 
 use umber_kernels_base::isa::Isa;
 use umber_kernels_base::math::float32;
 
 use super::{Entry, LANES, instances};
 
-/// Elements whose exponents wait between the loops, in L1.
+/// Elements per batch: their exponents are stored in L1 between the loops.
 const BATCH: usize = 512;
 
 #[inline(always)]
 unsafe fn body<I: Isa>(d: *mut u8, x: *const u8, y: *const u8, n: usize) {
     let n = n / LANES * LANES;
-    // SAFETY: the contract of `Kernel`.
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, x, y) = unsafe {
         (
             std::slice::from_raw_parts_mut(d.cast::<f32>(), n),

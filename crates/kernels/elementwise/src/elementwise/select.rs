@@ -1,4 +1,4 @@
-//! `a` where a condition holds, else `b`: block functions by element size, since only bits move.
+//! `where`: `a` where the condition is true, else `b`. Block functions by element size, since only bits are copied.
 
 use umber_kernels_base::arrays::array_of;
 use umber_types::{Bool, DType};
@@ -7,15 +7,15 @@ use super::{Entry, LANES, instances};
 
 /// The bits of an element.
 trait Bits: Copy {
-    fn either(condition: bool, a: Self, b: Self) -> Self;
+    fn select(condition: bool, a: Self, b: Self) -> Self;
 }
 
 macro_rules! bits {
     ($($ty:ty)*) => { $(
         impl Bits for $ty {
-            // Not by `if`: the compiler would choose between addresses, and gather.
+            // Bitwise, without `if`: the compiler would select between addresses and emit gathers.
             #[inline(always)]
-            fn either(condition: bool, a: $ty, b: $ty) -> $ty {
+            fn select(condition: bool, a: $ty, b: $ty) -> $ty {
                 b ^ ((a ^ b) & <$ty>::from(condition).wrapping_neg())
             }
         }
@@ -25,15 +25,15 @@ bits!(u8 u16 u32 u64);
 
 impl Bits for [u64; 2] {
     #[inline(always)]
-    fn either(condition: bool, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
-        array_of(|i| u64::either(condition, a[i], b[i]))
+    fn select(condition: bool, a: [u64; 2], b: [u64; 2]) -> [u64; 2] {
+        array_of(|i| u64::select(condition, a[i], b[i]))
     }
 }
 
 #[inline(always)]
 unsafe fn blend<T: Bits>(d: *mut T, condition: *const Bool, a: *const T, b: *const T, n: usize) {
     let n = n / LANES * LANES;
-    // SAFETY: the contract of `Kernel`.
+    // SAFETY: by the contract of `Kernel`, `n` elements are accessible.
     let (d, condition, a, b) = unsafe {
         (
             std::slice::from_raw_parts_mut(d, n),
@@ -43,7 +43,7 @@ unsafe fn blend<T: Bits>(d: *mut T, condition: *const Bool, a: *const T, b: *con
         )
     };
     for (d, ((condition, &a), &b)) in d.iter_mut().zip(condition.iter().zip(a).zip(b)) {
-        *d = T::either(condition.get(), a, b);
+        *d = T::select(condition.get(), a, b);
     }
 }
 

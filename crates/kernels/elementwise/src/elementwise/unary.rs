@@ -1,4 +1,4 @@
-//! From a function of one element and a dtype to its block function.
+//! Table of the block functions of one element, by kind and dtype.
 
 use umber_kernels_base::math::integer::Integer;
 use umber_kernels_base::math::{bessel, float32, float64, gamma};
@@ -7,7 +7,7 @@ use umber_types::{Bool, DType, UnaryKind};
 use super::unary_complex::{complex64, complex128};
 use super::{Entry, exact1, inverse_error, map1};
 
-/// The block function, if the kind takes the (computing) dtype.
+/// The block function, if the kind supports the (computing) dtype.
 pub(crate) fn entry(kind: UnaryKind, dtype: DType) -> Option<Entry> {
     match dtype {
         DType::Bool => bool(kind),
@@ -54,7 +54,7 @@ macro_rules! unsigned {
                 BitwiseInvert => map1!($ty => $ty, I, |x| !x),
                 BitCount => map1!($ty => $ty, I, |x| x.count_ones() as $ty),
                 SignBit => map1!($ty => Bool, I, |_x| false.into()),
-                // The answer does not depend on the argument.
+                // The result does not depend on the argument.
                 IsNan | IsInf | IsFinite => return bool(kind),
                 _ => return None,
             })
@@ -62,7 +62,7 @@ macro_rules! unsigned {
     )*};
 }
 
-/// What does not look at the sign is done by the unsigned functions.
+/// Operations that do not depend on the sign use the unsigned functions.
 macro_rules! signed {
     ($($ty:ident: $unsigned:ident),*) => {$(
         fn $ty(kind: UnaryKind) -> Option<Entry> {
@@ -79,7 +79,7 @@ macro_rules! signed {
 unsigned!(u8, u16, u32, u64);
 signed!(i8: u8, i16: u16, i32: u32, i64: u64);
 
-/// What needs no approximation, alike for both widths.
+/// The functions that need no approximation, for both widths.
 macro_rules! float_basics {
     ($name:ident, $ty:ident, $bits:ident) => {
         fn $name(kind: UnaryKind) -> Option<Entry> {
@@ -89,8 +89,8 @@ macro_rules! float_basics {
                 Negative => map1!($ty => $ty, I, |x| -x),
                 Sign => map1!($ty => $ty, I, |x| {
                     let one = if x > 0.0 { 1.0 } else { -1.0 };
-                    let size = if x == 0.0 { 0.0 } else { one };
-                    if x.is_nan() { x } else { size }
+                    let sign = if x == 0.0 { 0.0 } else { one };
+                    if x.is_nan() { x } else { sign }
                 }),
                 Square => map1!($ty => $ty, I, |x| x * x),
                 Sqrt => map1!($ty => $ty, I, |x| x.sqrt(), cost 3),
@@ -101,7 +101,7 @@ macro_rules! float_basics {
                 Round => map1!($ty => $ty, I, |x| x.round_ties_even()),
                 Trunc => map1!($ty => $ty, I, |x| x.trunc()),
                 LogicalNot => map1!($ty => Bool, I, |x| (x == 0.0).into()),
-                // Bits that stay or are all zero.
+                // Bitwise: copies, or all zeros.
                 Conjugate | Real | Imag => return $bits(kind),
                 IsNan => map1!($ty => Bool, I, |x| x.is_nan().into()),
                 IsInf => map1!($ty => Bool, I, |x| x.is_infinite().into()),
@@ -146,7 +146,7 @@ fn f32(kind: UnaryKind) -> Option<Entry> {
         Sigmoid => map1!(f32 => f32, I, |x| float32::sigmoid::<I>(x), cost 5),
         Cbrt => map1!(f32 => f32, I, |x| float32::cbrt(x), cost 25),
         Exp2 => map1!(f32 => f32, I, |x| float32::exp2(x), cost 8),
-        // In f64, rounded once.
+        // Computed in f64 and rounded once.
         Erfc => exact1!(f32 => f32, |x| libm::erfc(x.into()) as f32),
         LogGamma => exact1!(f32 => f32, |x| gamma::log_gamma(x.into()) as f32),
         Digamma => exact1!(f32 => f32, |x| gamma::digamma(x.into()) as f32),
@@ -178,9 +178,9 @@ fn f64(kind: UnaryKind) -> Option<Entry> {
         Sinh => exact1!(f64 => f64, |x| x.sinh()),
         Cosh => exact1!(f64 => f64, |x| x.cosh()),
         Tanh => map1!(f64 => f64, I, |x| float64::tanh(x), cost 12),
-        // The standard library's doubles its argument, which overflows.
+        // The standard library's `asinh` doubles its argument, which overflows.
         Arcsinh => exact1!(f64 => f64, |x| libm::asinh(x)),
-        // The standard library's lose digits near one; libm's finds numbers far below one.
+        // The standard library's functions lose precision near one; libm's `acosh` accepts arguments below one.
         Arccosh => exact1!(f64 => f64, |x| if x < 1.0 { f64::NAN } else { libm::acosh(x) }),
         Arctanh => exact1!(f64 => f64, |x| libm::atanh(x)),
         Erf => map1!(f64 => f64, I, |x| float64::erf(x), cost 20),

@@ -1,19 +1,16 @@
-//! Moves of elements between memory and registers. Only bits move, so everything goes by element size.
+//! Copies of elements between memory and registers, by element size only.
 //!
-//! Safety of every function here: source and destination reach the elements that the arguments speak of, and
-//! do not overlap.
-#![expect(
-    clippy::cast_ptr_alignment,
-    reason = "views promise alignment, and registers have that of a cache line"
-)]
+//! Safety of every function here: the elements described by the arguments are readable in the source and writable in the
+//! destination, which do not overlap.
+#![expect(clippy::cast_ptr_alignment, reason = "views are aligned, and registers are cache-line aligned")]
 
 use umber_kernels_base::by_width::dispatch_by_width;
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::isa::{Cache, prefetch_lines, vectorised};
 
-/// `count` elements, `stride` apart in memory, to neighbours.
+/// Copy `count` elements that are `stride` apart to adjacent ones.
 pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mut u8, count: usize) {
-    /// Fewer elements are not worth the way to vectors.
+    /// For fewer elements the vectorised loop does not pay.
     const MIN_ELEMENTS: usize = 32;
     match stride {
         // SAFETY: the contract of this module.
@@ -27,10 +24,10 @@ pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mu
         // SAFETY: as above.
         unsafe {
             match stride {
-                -1 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, -1>(from, to, count)),
-                2 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, 2>(from, to, count)),
-                3 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, 3>(from, to, count)),
-                4 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || every::<T, 4>(from, to, count)),
+                -1 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || copy_strided::<T, -1>(from, to, count)),
+                2 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || copy_strided::<T, 2>(from, to, count)),
+                3 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || copy_strided::<T, 3>(from, to, count)),
+                4 if count >= MIN_ELEMENTS => vectorised(#[inline(always)] || copy_strided::<T, 4>(from, to, count)),
                 _ => {
                     for i in 0..count {
                         to.add(i).write(from.offset(i as isize * stride).read());
@@ -41,16 +38,16 @@ pub(super) unsafe fn gather(size: usize, from: *const u8, stride: isize, to: *mu
     });
 }
 
-/// [`gather`] with a distance that the compiler knows, for which it shuffles vectors.
+/// [`gather`] with a constant stride, for which the compiler emits shuffles.
 #[inline(always)]
-unsafe fn every<T: Copy, const STRIDE: isize>(from: *const T, to: *mut T, count: usize) {
+unsafe fn copy_strided<T: Copy, const STRIDE: isize>(from: *const T, to: *mut T, count: usize) {
     for i in 0..count {
         // SAFETY: the contract of this module.
         unsafe { to.add(i).write(from.offset(i as isize * STRIDE).read()) }
     }
 }
 
-/// Neighbours to `count` elements, `stride` apart in memory.
+/// Copy `count` adjacent elements to ones that are `stride` apart.
 pub(super) unsafe fn scatter(size: usize, from: *const u8, to: *mut u8, stride: isize, count: usize) {
     if stride == 1 {
         // SAFETY: the contract of this module.
@@ -65,7 +62,7 @@ pub(super) unsafe fn scatter(size: usize, from: *const u8, to: *mut u8, stride: 
     });
 }
 
-/// One element to `count` neighbours.
+/// Broadcast one element to `count` adjacent ones.
 pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usize) {
     dispatch_by_width!(size, T => {
         // SAFETY: the contract of this module; `from` may be unaligned (constants are bytes).
@@ -76,11 +73,11 @@ pub(super) unsafe fn splat(size: usize, from: *const u8, to: *mut u8, count: usi
     });
 }
 
-/// Rows of fewer elements are moved by [`copy_short`].
+/// Rows of fewer elements are copied by [`copy_short`].
 pub(super) const MAX_SHORT_ROW: usize = 16;
 
-/// Rows of a few elements: `counts` are those of rows and of elements in one, `strides` lead from row to row and along a row of
-/// the source, and of the target.
+/// Copy short rows: `counts` are the number of rows and their length, `strides` those between rows and along a row, of the source
+/// and of the target.
 pub(super) unsafe fn copy_short(
     size: usize,
     from: *const u8,
@@ -118,7 +115,7 @@ unsafe fn repeat<T: Copy, const N: usize>(from: *const T, to: *mut T, count: usi
     }
 }
 
-/// [`copy_short`] of rows of `N` elements, or of any number.
+/// [`copy_short`] of rows of `N` elements, or of any number if `N` is 0.
 #[inline(always)]
 unsafe fn copy_rows<T: Copy, const N: usize>(
     from: *const T,
@@ -127,7 +124,7 @@ unsafe fn copy_rows<T: Copy, const N: usize>(
     [rows, length]: [usize; 2],
 ) {
     let counts = [rows, if N == 0 { length } else { N }];
-    // With distances that the compiler knows where most have these.
+    // With constant strides for the common cases.
     // SAFETY: the contract of this module.
     unsafe {
         match (source.1, target.1) {
@@ -138,7 +135,7 @@ unsafe fn copy_rows<T: Copy, const N: usize>(
     }
 }
 
-/// [`copy_short`] of elements of a type.
+/// [`copy_short`] for one element type.
 #[inline(always)]
 unsafe fn copy_each<T: Copy>(
     from: *const T,
@@ -157,7 +154,7 @@ unsafe fn copy_each<T: Copy>(
     }
 }
 
-/// Ask for the cache lines of `count` elements that are `stride` apart; the addresses need not be valid.
+/// Prefetch the cache lines of `count` elements that are `stride` apart; the addresses need not be valid.
 #[inline(always)]
 pub(super) fn prefetch_strided(size: usize, from: *const u8, stride: isize, count: usize, cache: Cache) {
     let step = stride.unsigned_abs() * size;

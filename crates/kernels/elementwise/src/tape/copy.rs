@@ -1,8 +1,5 @@
-//! Copies between any two layouts of one shape.
-#![expect(
-    clippy::cast_ptr_alignment,
-    reason = "views promise alignment, and registers have that of a cache line"
-)]
+//! Copies between any two layouts of the same shape.
+#![expect(clippy::cast_ptr_alignment, reason = "views are aligned, and registers are cache-line aligned")]
 
 use std::ops::Range;
 
@@ -19,12 +16,12 @@ use super::blocks::{MAX_SHORT_ROW, copy_short, gather, prefetch_strided};
 use super::plan::Plan;
 use super::program::Program;
 
-/// Bytes for one thread to copy.
+/// Minimum bytes per thread.
 const GRAIN: usize = 1 << 17;
-/// Bytes that are staged in L1 and then written with non-temporal stores.
+/// Size of the staging buffer in L1 for non-temporal stores.
 const STAGE: usize = 16 * LINE;
-/// Rows of the result, at most, that one thread turns before it looks for more.
-const PIECE: usize = 1 << 10;
+/// Maximum rows of the result per task of a transposed copy.
+const ROWS_PER_TASK: usize = 1 << 10;
 
 /// Copy `src` to `dst`, element by element of their common shape; converts where the dtypes differ.
 ///
@@ -44,27 +41,27 @@ pub fn copy(src: View, mut dst: ViewMut) {
     }
     let size = src.dtype().size();
     let plan = Plan::new(dst.shape(), &[src.strides(), dst.strides()], 1);
-    let job = Job { from: src.start(), to: dst.start(), size, plan: &plan };
+    let copy = CopyTask { from: src.start(), to: dst.start(), size, plan: &plan };
     if plan.lengths().len() == 1 {
-        job.line();
-    } else if let Some(across) = job.transposed_axis() {
-        job.tiles(across);
+        copy.line();
+    } else if let Some(row_axis) = copy.transposed_axis() {
+        copy.tiles(row_axis);
     } else {
-        job.rows();
+        copy.rows();
     }
 }
 
-struct Job<'p> {
+struct CopyTask<'p> {
     from: *const u8,
     to: *mut u8,
     size: usize,
     plan: &'p Plan,
 }
 
-// SAFETY: threads copy disjoint parts; views promise the rest.
-unsafe impl Sync for Job<'_> {}
+// SAFETY: threads copy disjoint elements, and views are valid on every thread.
+unsafe impl Sync for CopyTask<'_> {}
 
-impl Job<'_> {
+impl CopyTask<'_> {
     fn source(&self, distance: isize) -> *const u8 {
         self.from.wrapping_offset(distance * self.size as isize)
     }
@@ -73,22 +70,22 @@ impl Job<'_> {
         self.to.wrapping_offset(distance * self.size as isize)
     }
 
-    /// Is so much copied that the target is written with non-temporal stores?
+    /// True if the target is large enough for non-temporal stores.
     fn streams(&self) -> bool {
         self.plan.size() * self.size >= STREAM_FROM
     }
 
-    /// One loop.
+    /// A copy with a single loop.
     fn line(&self) {
         let (from, to) = (self.plan.strides(0)[0], self.plan.strides(1)[0]);
         let streams = self.streams();
-        // Whole cache lines for each thread.
+        // Each thread copies full cache lines.
         let count = self.plan.size().div_ceil(LINE);
         parallel_ranges(count, GRAIN / LINE / self.size, |range| {
             let (begin, end) = (range.start * LINE, (range.end * LINE).min(self.plan.size()));
             let (source, target) = (self.source(begin as isize * from), self.target(begin as isize * to));
             let row = Row { from: source, to: target, strides: [from, to], count: end - begin, next: None };
-            // SAFETY: elements of the views, this range is this thread's.
+            // SAFETY: the elements are those of the views, and each range belongs to one thread.
             unsafe { row.copy(self.size, streams) };
             if streams {
                 finish_streaming();
@@ -96,7 +93,7 @@ impl Job<'_> {
         });
     }
 
-    /// Rows along the innermost loop.
+    /// A copy by rows along the innermost loop.
     fn rows(&self) {
         let length = self.plan.inner();
         let count = self.plan.size() / length;
@@ -104,7 +101,7 @@ impl Job<'_> {
         let streams = length * self.size >= 4 * STAGE && self.streams();
         parallel_ranges(count, (GRAIN / self.size / length).max(1), |range| {
             if length < MAX_SHORT_ROW {
-                // Too short to look up where each begins.
+                // Computing the start of each row would take longer than copying it.
                 self.short_rows(range);
                 return;
             }
@@ -113,7 +110,7 @@ impl Job<'_> {
                 let next = self.source(self.plan.outer_offset(0, row + 1));
                 let to = self.target(self.plan.outer_offset(1, row));
                 let row = Row { from, to, strides, count: length, next: Some(next) };
-                // SAFETY: as above.
+                // SAFETY: the elements are those of the views, and each range belongs to one thread.
                 unsafe { row.copy(self.size, streams) };
                 from = next;
             }
@@ -123,8 +120,8 @@ impl Job<'_> {
         });
     }
 
-    /// Rows of a few elements, as many at a time as the loop around them has, and those of the loop around that one after the
-    /// other: to look up where each begins would take longer than to copy it.
+    /// Copies short rows: the two or three innermost loops are one call each, since computing the start of each row would take
+    /// longer than copying it.
     fn short_rows(&self, range: Range<usize>) {
         let last = self.plan.lengths().len() - 1;
         let (rows, length) = (self.plan.lengths()[last - 1], self.plan.inner());
@@ -143,7 +140,7 @@ impl Job<'_> {
             let mut distances = array_of::<_, 2>(|operand| self.plan.outer_offset(operand, row));
             for _ in 0..groups {
                 let [from, to] = distances;
-                // SAFETY: elements of the views, these rows are this thread's.
+                // SAFETY: the elements are those of the views, and these rows belong to one thread.
                 unsafe {
                     copy_short(self.size, self.source(from), self.target(to), strides, [count, length]);
                 };
@@ -160,7 +157,7 @@ impl Job<'_> {
         strides[strides.len() - 1]
     }
 
-    /// The loop along which the source is dense, if that is not the innermost and both are long.
+    /// The loop along which the source is dense, if it is not the innermost one and both are long.
     fn transposed_axis(&self) -> Option<usize> {
         let last = self.plan.lengths().len() - 1;
         let inner = self.inner(0).unsigned_abs();
@@ -168,48 +165,49 @@ impl Job<'_> {
             return None;
         }
         let strides = &self.plan.strides(0)[..last];
-        // Where both are short, there is little to share.
-        let least = if self.plan.inner() < MAX_SHORT_ROW { MAX_SHORT_ROW } else { 4 };
-        let nearest = (0..last).filter(|&axis| strides[axis] != 0 && self.plan.lengths()[axis] >= least);
-        nearest
+        // If both are short, tiles share too few cache lines.
+        let min_rows = if self.plan.inner() < MAX_SHORT_ROW { MAX_SHORT_ROW } else { 4 };
+        let candidates =
+            (0..last).filter(|&axis| strides[axis] != 0 && self.plan.lengths()[axis] >= min_rows);
+        candidates
             .min_by_key(|&axis| strides[axis].unsigned_abs())
             .filter(|&axis| strides[axis].unsigned_abs() < inner)
     }
 
-    /// Square tiles of the loop `across` and the innermost one, so that both sides use whole cache lines. Each thread goes
-    /// along the source's rows, a few of them at a time.
-    fn tiles(&self, across: usize) {
+    /// A transposed copy in square tiles of the loop `row_axis` and the innermost one, so that both sides use full cache lines.
+    /// Each task walks along rows of the source, one band of tiles at a time.
+    fn tiles(&self, row_axis: usize) {
         let lengths = self.plan.lengths();
         let last = lengths.len() - 1;
-        let (rows, columns) = (lengths[across], lengths[last]);
-        let strides = array_of::<_, 2>(|i| (self.plan.strides(i)[across], self.plan.strides(i)[last]));
+        let (rows, columns) = (lengths[row_axis], lengths[last]);
+        let strides = array_of::<_, 2>(|i| (self.plan.strides(i)[row_axis], self.plan.strides(i)[last]));
         let streams = self.streams();
         let transposer = Transposer::new(self.size, strides, streams);
         let side = transposer.side();
-        let (bands, pieces) = (columns.div_ceil(side), rows.div_ceil(PIECE));
+        let (bands, chunks) = (columns.div_ceil(side), rows.div_ceil(ROWS_PER_TASK));
         let others = self.plan.size() / (rows * columns);
         let offset = |operand: usize, mut index: usize| {
             let strides = self.plan.strides(operand);
             let mut offset = 0;
-            for axis in (0..last).rev().filter(|&axis| axis != across) {
+            for axis in (0..last).rev().filter(|&axis| axis != row_axis) {
                 offset += (index % lengths[axis]) as isize * strides[axis];
                 index /= lengths[axis];
             }
             offset
         };
-        let grain = (GRAIN / self.size / (side * rows.min(PIECE))).max(1);
-        parallel_ranges(others * bands * pieces, grain, |range| {
+        let grain = (GRAIN / self.size / (side * rows.min(ROWS_PER_TASK))).max(1);
+        parallel_ranges(others * bands * chunks, grain, |range| {
             for index in range {
-                let (piece, band, other) = (index % pieces, index / pieces % bands, index / pieces / bands);
+                let (chunk, band, other) = (index % chunks, index / chunks % bands, index / chunks / bands);
                 let origins = array_of::<_, 2>(|i| offset(i, other));
                 let left = band * side;
                 let width = (columns - left).min(side);
-                let end = rows.min((piece + 1) * PIECE);
-                for top in (piece * PIECE..end).step_by(side) {
+                let end = rows.min((chunk + 1) * ROWS_PER_TASK);
+                for top in (chunk * ROWS_PER_TASK..end).step_by(side) {
                     let [source, target] = [0, 1]
                         .map(|i| origins[i] + top as isize * strides[i].0 + left as isize * strides[i].1);
                     let height = (end - top).min(side);
-                    // SAFETY: elements of the views; units are disjoint.
+                    // SAFETY: the elements are those of the views; the tiles of different tasks are disjoint.
                     unsafe { transposer.tile(self.source(source), self.target(target), height, width) };
                 }
             }
@@ -220,19 +218,18 @@ impl Job<'_> {
     }
 }
 
-/// A line of elements to be copied.
+/// A row of elements to copy.
 struct Row {
     from: *const u8,
     to: *mut u8,
     /// Of the source and of the target.
     strides: [isize; 2],
     count: usize,
-    /// Where the next line of the source begins, if one does.
+    /// The start of the next row of the source, if there is one.
     next: Option<*const u8>,
 }
 
-/// Are gathered elements written faster with non-temporal stores than with regular ones? Not if they are written by less than a
-/// line of the caches at a time.
+/// True if gathered elements are written faster with non-temporal stores. They are not if a vector is shorter than a cache line.
 fn staging_pays() -> bool {
     level() == 2
 }
@@ -243,7 +240,7 @@ struct Stage([u8; STAGE]);
 
 impl Row {
     /// # Safety
-    /// The elements may be read and written, and no other thread accesses those that are written.
+    /// The elements are readable and writable, and no other thread accesses those that are written.
     unsafe fn copy(&self, size: usize, streams: bool) {
         let Row { from, to, strides, count, .. } = *self;
         // SAFETY: guaranteed by the caller of this function.
@@ -256,8 +253,8 @@ impl Row {
         }
     }
 
-    /// The line is written with non-temporal stores, where meanwhile the next one is asked for: lines end before the processor
-    /// has seen enough of them to foresee the next.
+    /// Copy with non-temporal stores while prefetching the next row: rows are too short for the hardware prefetcher to detect the
+    /// stride.
     ///
     /// # Safety
     /// As [`Row::copy`].
@@ -265,27 +262,27 @@ impl Row {
         let stride = self.strides[0];
         let mut stage = Stage([0; STAGE]);
         let stage = stage.0.as_mut_ptr();
-        let whole = STAGE / size;
-        // The first part is shorter, so that all others begin at a line of the caches.
-        let mut part = whole - self.to.addr() % LINE / size;
+        let full = STAGE / size;
+        // The first chunk is shorter, so that all others are cache-line aligned.
+        let mut length = full - self.to.addr() % LINE / size;
         let mut done = 0;
         while done < self.count {
-            part = part.min(self.count - done);
+            length = length.min(self.count - done);
             let distance = done as isize * stride * size as isize;
             if let Some(next) = self.next {
-                prefetch_strided(size, next.wrapping_offset(distance), stride, part, Cache::L2);
+                prefetch_strided(size, next.wrapping_offset(distance), stride, length, Cache::L2);
             }
-            // SAFETY: the caller's promise; the stage has space for a part.
+            // SAFETY: guaranteed by the caller of this function; the stage has space for `length` elements.
             unsafe {
                 let mut from = self.from.offset(distance);
                 if stride != 1 {
-                    gather(size, from, stride, stage, part);
+                    gather(size, from, stride, stage, length);
                     from = stage;
                 }
-                stream(from, self.to.add(done * size), part * size);
+                stream(from, self.to.add(done * size), length * size);
             }
-            done += part;
-            part = whole;
+            done += length;
+            length = full;
         }
     }
 }
@@ -295,9 +292,9 @@ struct Transposer {
     size: usize,
     /// Strides of source and target: between rows of the target, and along its rows.
     strides: [(isize, isize); 2],
-    /// Transposes whole tiles with vector instructions.
+    /// Transposes full tiles with vector instructions.
     transpose_tile: Option<transpose::TransposeFn>,
-    /// As above with non-temporal stores, for tiles whose rows are whole cache lines.
+    /// The same with non-temporal stores, for tiles whose rows are full cache lines.
     stream: Option<transpose::TransposeFn>,
 }
 
@@ -305,12 +302,12 @@ impl Transposer {
     fn new(size: usize, strides: [(isize, isize); 2], streams: bool) -> Transposer {
         let [from, to] = strides;
         let is_dense = (from.0, to.1) == (1, 1);
-        let lines = streams && (to.0 * size as isize) % LINE as isize == 0;
+        let has_full_lines = streams && (to.0 * size as isize) % LINE as isize == 0;
         Transposer {
             size,
             strides,
             transpose_tile: transpose::tile(size, Stores::Cached).filter(|_| is_dense),
-            stream: transpose::tile(size, Stores::NonTemporal).filter(|_| is_dense && lines),
+            stream: transpose::tile(size, Stores::NonTemporal).filter(|_| is_dense && has_full_lines),
         }
     }
 
@@ -319,18 +316,18 @@ impl Transposer {
         if self.stream.is_some() { transpose::TILE } else { (2 * transpose::TILE).max(LINE / self.size) }
     }
 
-    /// A tile of `height` by `width` elements of the target, and a request for the one below.
+    /// Transpose a tile of `height` by `width` elements of the target, and prefetch the one below.
     ///
     /// # Safety
-    /// The elements may be read and written, and no other thread accesses those that are written.
+    /// The elements are readable and writable, and no other thread accesses those that are written.
     unsafe fn tile(&self, from: *const u8, to: *mut u8, height: usize, width: usize) {
         let [a, b] = self.strides;
         let (mut down, mut along) = (0, 0);
         if let Some(transpose_tile) = self.transpose_tile {
             let transpose_tile =
                 self.stream.filter(|_| to.addr().is_multiple_of(LINE)).unwrap_or(transpose_tile);
-            let whole = |length: usize| length / transpose::TILE * transpose::TILE;
-            (down, along) = (whole(height), whole(width));
+            let round_down = |length: usize| length / transpose::TILE * transpose::TILE;
+            (down, along) = (round_down(height), round_down(width));
             if self.stream.is_some() {
                 prefetch_strided(self.size, from.wrapping_add(height * self.size), a.1, width, Cache::L1);
             }
@@ -346,11 +343,11 @@ impl Transposer {
         dispatch_by_width!(self.size, T => {
             let (from, to) = (from.cast::<T>(), to.cast::<T>());
             for i in 0..height {
-                // What was turned above is left out.
+                // Skip the elements of the full tiles above.
                 let first = if i < down { along } else { 0 };
                 for j in first as isize..width as isize {
                     let i = i as isize;
-                    // SAFETY: as above.
+                    // SAFETY: guaranteed by the caller of this function.
                     unsafe { to.offset(i * b.0 + j * b.1).write(from.offset(i * a.0 + j * a.1).read()) }
                 }
             }
@@ -358,12 +355,15 @@ impl Transposer {
     }
 }
 
-/// `count` elements from `a` apart to `b` apart.
+/// Copy `count` elements that are `a` apart to ones that are `b` apart.
+///
+/// # Safety
+/// The elements are readable and writable, and no other thread accesses those that are written.
 unsafe fn strided(size: usize, from: *const u8, a: isize, to: *mut u8, b: isize, count: usize) {
     dispatch_by_width!(size, T => {
         let (from, to) = (from.cast::<T>(), to.cast::<T>());
         for i in 0..count as isize {
-            // SAFETY: the caller names elements of the views.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { to.offset(i * b).write(from.offset(i * a).read()) }
         }
     });

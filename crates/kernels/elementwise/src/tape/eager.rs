@@ -1,6 +1,6 @@
-//! Elementwise functions of a few elements: a block function or two, called without a program.
+//! Eager elementwise functions of a few elements: one block function, called without a program.
 //!
-//! Results are those of a program that has no more than this one step.
+//! Results are identical to those of a program with this single step.
 
 use umber_kernels_base::isa::level;
 use umber_kernels_base::view::{View, ViewMut};
@@ -11,19 +11,19 @@ use super::run::with_scratch;
 use super::small::{copy, load};
 use crate::elementwise::{LANES, binary, select, unary};
 
-/// A function of one, two or three elements.
+/// A function of one, two or three inputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Function {
-    /// Of one.
+    /// Of one input.
     Unary(UnaryKind),
-    /// Of two of one dtype.
+    /// Of two inputs of one dtype.
     Binary(BinaryKind),
-    /// Of a truth value and two of one dtype: the first or the second.
+    /// `where`: of a bool and two inputs of one dtype.
     Select,
 }
 
-/// Compute a function of inputs that have as many elements as the output, or one for all. Says whether it did: it does not for
-/// 16-bit floats, which are computed in float32, nor for dtypes that the function is not defined for. Nothing is written then.
+/// Compute a function of inputs that have as many elements as the output, or a single one. Returns false, without writing
+/// anything, for float16 and bfloat16 (which are computed in float32), for unsupported dtypes and for layouts that are not dense.
 ///
 /// # Panics
 /// If there are no inputs.
@@ -44,42 +44,42 @@ pub fn compute_eagerly(function: Function, inputs: &[View<'_>], output: &ViewMut
     if count == 0 {
         return true;
     }
-    let filled = count.next_multiple_of(LANES);
-    let taken = if entry.exact { count } else { filled };
+    let padded = count.next_multiple_of(LANES);
+    let computed = if entry.exact { count } else { padded };
     let widest = inputs.iter().map(|view| view.dtype().size()).fold(output.dtype().size(), usize::max);
-    let room = filled * widest;
-    with_scratch((inputs.len() + 1) * room, |scratch| {
-        let mut places = [std::ptr::null::<u8>(); 3];
-        for (i, (view, place)) in inputs.iter().zip(&mut places).enumerate() {
+    let register = padded * widest;
+    with_scratch((inputs.len() + 1) * register, |scratch| {
+        let mut arguments = [std::ptr::null::<u8>(); 3];
+        for (i, (view, argument)) in inputs.iter().zip(&mut arguments).enumerate() {
             let (is_one, size) = (view.size() == 1, view.dtype().size());
-            let to = scratch.wrapping_add((i + 1) * room);
-            // SAFETY: views promise their elements, and there is space for all lanes, of which those behind the elements hold
-            // anything.
-            *place = unsafe {
+            let to = scratch.wrapping_add((i + 1) * register);
+            // SAFETY: the views' elements are readable, and each register has memory for `padded` elements. Padding lanes may
+            // hold any bits.
+            *argument = unsafe {
                 if is_one && count == 1 {
                     copy(view.start(), to, size);
                     to
                 } else if is_one {
-                    splat(size, view.start(), to, filled);
+                    splat(size, view.start(), to, padded);
                     to
-                } else if taken == count && view.layout().is_contiguous() {
+                } else if computed == count && view.layout().is_contiguous() {
                     view.start()
                 } else {
                     if load(view, to, count) == 1 {
-                        splat(size, to, to, filled);
+                        splat(size, to, to, padded);
                     }
                     to
                 }
             };
         }
-        let [a, b, c] = order.map(|i| places[i]);
+        let [a, b, c] = order.map(|i| arguments[i]);
         let kernel = entry.kernels[level()];
-        // SAFETY: as many elements as the function takes are at each place, and there is space for as many results.
+        // SAFETY: each argument has at least `computed` elements, and the output or the scratch has memory for the results.
         unsafe {
-            if taken == count {
-                kernel(output.start(), a, b, c, taken);
+            if computed == count {
+                kernel(output.start(), a, b, c, computed);
             } else {
-                kernel(scratch, a, b, c, taken);
+                kernel(scratch, a, b, c, computed);
                 copy(scratch, output.start(), count * output.dtype().size());
             }
         }

@@ -1,4 +1,4 @@
-//! Elements that a program computes, handed out block by block instead of being stored.
+//! The results of a program, passed on block by block instead of being stored.
 
 use smallvec::SmallVec;
 use umber_kernels_base::view::View;
@@ -10,20 +10,20 @@ use super::run::{Rows, Run, with_scratch};
 use super::walk::Walk;
 use crate::elementwise::LANES;
 
-/// The one output of a program at every index of a shape, in row-major order of axes in a chosen order.
+/// The single output of a program, in row-major order of the axes in a chosen order.
 pub struct Elements<'p> {
     run: Run<'p>,
 }
 
-/// One thread's way to the elements.
+/// One thread's iterator over the elements.
 pub struct Producer<'r> {
     walk: Walk<'r>,
     row_length: usize,
-    entered: Option<usize>,
+    current_row: Option<usize>,
 }
 
 impl<'p> Elements<'p> {
-    /// Elements over `axes` of the views, which have one shape without zeros.
+    /// The elements over `axes` of the views, which have the same shape, without zeros.
     pub fn new(
         program: &'p Program,
         inputs: &[View],
@@ -40,51 +40,51 @@ impl<'p> Elements<'p> {
         Elements { run: Run::without_outputs(program, plan, inputs, rows) }
     }
 
-    /// The most elements that come in one piece.
+    /// Maximum number of elements per call of a producer's body.
     pub fn block(&self) -> usize {
         self.run.block
     }
 
-    /// About how long an element takes, in units of an addition.
+    /// Approximate cost per element, in units of an addition.
     pub fn cost(&self) -> usize {
         self.run.program.cost
     }
 
-    /// Lend `body` a way to the elements.
+    /// Call `body` with a producer, which uses this thread's scratch.
     pub fn enter<'a>(&'a self, body: impl FnOnce(&mut Producer<'a>)) {
         with_scratch(self.run.scratch(), |scratch| {
             let mut walk = Walk::new(&self.run, scratch);
             walk.constants();
-            body(&mut Producer { walk, row_length: self.run.row, entered: None });
+            body(&mut Producer { walk, row_length: self.run.row, current_row: None });
         });
     }
 }
 
 impl Program {
-    /// The most elements of a block.
+    /// Maximum number of elements of a block.
     pub fn block_length(&self) -> usize {
         self.block
     }
 
-    /// Is the one output the square of the one input, in whatever dtype it has?
+    /// True if the program computes `cast(x) * cast(x)` of its only input.
     pub fn is_square(&self) -> bool {
         self.is_square
     }
 
-    /// Is the one output the one input in another dtype?
+    /// True if the program is a single cast.
     pub fn is_cast(&self) -> bool {
         self.is_cast
     }
 
-    /// The dtype of the one output.
+    /// The dtype of the single output.
     pub fn output_dtype(&self) -> DType {
         self.outputs[0].dtype
     }
 }
 
 impl Producer<'_> {
-    /// Call `body(elements, offset, count)` with pieces that make up the elements `start..start + count`, in order. With
-    /// [`Rows::One`] what fits a block is one piece.
+    /// Call `body(elements, offset, count)` for consecutive chunks of the elements `start..start + count`, in order. With
+    /// [`Rows::One`], what fits a block is a single chunk.
     #[inline]
     pub fn produce(&mut self, start: usize, count: usize, mut body: impl FnMut(*const u8, usize, usize)) {
         let block = self.walk.block_length();
@@ -94,17 +94,17 @@ impl Producer<'_> {
             if first == self.row_length {
                 (row, first) = (row + 1, 0);
             }
-            if self.entered != Some(row) {
-                self.walk.enter_row(row, self.entered.is_none());
-                self.entered = Some(row);
+            if self.current_row != Some(row) {
+                self.walk.enter_row(row, self.current_row.is_none());
+                self.current_row = Some(row);
             }
             let length = (count - done).min(block).min(self.row_length - first);
-            // What is not whole lanes is brought to registers first: rather the few last elements than all.
-            let is_whole = length == count || length.is_multiple_of(LANES) || length < LANES;
-            let length = if is_whole { length } else { length / LANES * LANES };
-            // SAFETY: inside the row; nothing is stored.
-            let piece = unsafe { self.walk.computed(first, length) };
-            body(piece, done, length);
+            // Incomplete lanes force copies to registers, so the last few elements are split off.
+            let needs_no_split = length == count || length.is_multiple_of(LANES) || length < LANES;
+            let length = if needs_no_split { length } else { length / LANES * LANES };
+            // SAFETY: the elements are inside the row; nothing is stored to memory that other threads read.
+            let chunk = unsafe { self.walk.compute_block(first, length) };
+            body(chunk, done, length);
             done += length;
             first += length;
         }

@@ -1,4 +1,4 @@
-//! From drafts of instructions to instructions: neighbours become chains, and values find their registers.
+//! Lowers drafts to instructions: adjacent drafts are fused into chains, and values are assigned registers.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use super::program::{Instruction, Location, Output, Program};
 use crate::elementwise::Entry;
 use crate::elementwise::chain::{self, Chain, Link, Op, Source};
 
-/// A step before it is known how it will run.
+/// A step before it is assigned to a block function or a chain.
 #[derive(Clone, Copy)]
 pub(super) struct Draft {
-    /// The block function, unless only chains do it.
+    /// The block function; `None` if only chains implement the step.
     pub(super) entry: Option<Entry>,
-    /// How a chain would do it.
+    /// The step as a link of a chain.
     pub(super) form: LinkForm,
     /// The computing dtype of the operands.
     pub(super) dtype: DType,
@@ -23,23 +23,23 @@ pub(super) struct Draft {
     pub(super) arguments: [u32; 3],
 }
 
-/// What a step is to a chain.
+/// The form of a step as a link of a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LinkForm {
-    /// Nothing: it has a block function of its own.
+    /// Not a link: the step calls a block function.
     Call,
     Unary(Op),
     Binary(Op),
     /// `a b + c`, rounded twice.
     MultiplyAdd,
-    /// 32-bit integers made float32, which is the dtype of such a draft.
+    /// int32 to float32; the dtype of such a draft is float32.
     Convert,
-    /// The value itself, which is stored as something else.
+    /// The identity, for a value that is stored in another format.
     Pass,
 }
 
 impl Draft {
-    /// The arguments it has.
+    /// The arguments that the step reads.
     fn operands(&self) -> &[u32] {
         match self.form {
             LinkForm::Unary(_) | LinkForm::Convert | LinkForm::Pass => &self.arguments[..1],
@@ -48,13 +48,13 @@ impl Draft {
         }
     }
 
-    /// The loop of chains that could have it as a link.
+    /// The loop of chains that supports this draft as a link.
     fn chain(&self) -> Option<Chain> {
         if self.form == LinkForm::Call { None } else { chain::chain(self.dtype) }
     }
 
-    /// Can it take a value from the accumulator, and need it nowhere else?
-    fn takes_over(&self, value: u32) -> bool {
+    /// True if the draft can read `value` from the accumulator and reads it nowhere else.
+    fn can_use_accumulator(&self, value: u32) -> bool {
         let [a, b, c] = self.arguments;
         match self.form {
             LinkForm::Call | LinkForm::Convert => false,
@@ -65,36 +65,43 @@ impl Draft {
     }
 }
 
-/// What is known of a value.
+/// Facts about a value.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
-    /// Lives in a register of its own for the whole run.
+    /// True if the value has its own register for the whole run.
     pub(super) is_live_out: bool,
-    /// Its bits, if it is a constant.
+    /// The bits of a constant.
     pub(super) constant: Option<u64>,
-    /// The 16-bit dtype of an input that chains widen.
+    /// float16 or bfloat16 for an input that chains widen.
     narrow: Option<DType>,
-    /// The draft that makes it, if one does.
-    maker: usize,
-    /// Does any step read it but from the accumulator, right after it is made?
+    /// The index of the draft that computes it, or `usize::MAX`.
+    defined_by: usize,
+    /// True if a step reads it other than from the accumulator directly after its definition.
     is_stored: bool,
-    /// Do only links of the chain that makes it read it?
+    /// True if only links of the chain that computes it read it.
     is_local: bool,
 }
 
 impl Value {
     pub(super) fn new(is_live_out: bool, constant: Option<u64>) -> Value {
-        Value { is_live_out, constant, narrow: None, maker: usize::MAX, is_stored: false, is_local: false }
+        Value {
+            is_live_out,
+            constant,
+            narrow: None,
+            defined_by: usize::MAX,
+            is_stored: false,
+            is_local: false,
+        }
     }
 }
 
-/// Drafts that become one instruction.
+/// Adjacent drafts that become one instruction.
 struct Group {
     drafts: Range<usize>,
     chain: Option<Chain>,
 }
 
-/// What is known of all values, and the program so far.
+/// The state of lowering: all drafts and values, and the program so far.
 pub(super) struct Linker {
     pub(super) drafts: SmallVec<[Draft; 8]>,
     pub(super) values: SmallVec<[Value; 8]>,
@@ -102,7 +109,7 @@ pub(super) struct Linker {
 }
 
 impl Linker {
-    /// The program, with instructions for all drafts.
+    /// Lower all drafts and return the program.
     pub(super) fn finish(mut self) -> Program {
         for output in &self.program.outputs {
             self.values[output.value as usize].is_live_out = true;
@@ -117,7 +124,7 @@ impl Linker {
         self.program
     }
 
-    /// Neighbours that one chain can compute, if that is worth it, and the others one by one.
+    /// Groups of adjacent drafts that one chain can compute, where that pays; all others one by one.
     fn groups(&self) -> SmallVec<[Group; 8]> {
         let mut groups: SmallVec<[Group; 8]> = SmallVec::new();
         let mut begin = 0;
@@ -137,18 +144,18 @@ impl Linker {
         groups
     }
 
-    /// Does a step read or make what is stored as 16-bit floats?
+    /// True if the draft reads or computes a value that is stored as float16 or bfloat16.
     fn uses_float16(&self, draft: &Draft) -> bool {
         let reads = |&value: &u32| self.float16_input(value).is_some();
-        let makes = |output: &Output| output.value == draft.value && output.dtype.is_half();
-        draft.operands().iter().any(reads) || self.program.outputs.iter().any(makes)
+        let writes = |output: &Output| output.value == draft.value && output.dtype.is_half();
+        draft.operands().iter().any(reads) || self.program.outputs.iter().any(writes)
     }
 
     fn float16_input(&self, value: u32) -> Option<DType> {
         self.program.inputs.get(value as usize).copied().filter(|dtype| dtype.is_half())
     }
 
-    /// Find out which inputs chains widen, and which values have to be stored where.
+    /// Determine which inputs chains widen, and which values must be stored.
     fn classify(&mut self, groups: &[Group]) {
         for input in 0..self.program.inputs.len() {
             self.values[input].narrow = self.float16_input(input as u32);
@@ -161,26 +168,28 @@ impl Linker {
                 let draft = self.drafts[at];
                 for &operand in draft.operands() {
                     let value = &mut self.values[operand as usize];
-                    let is_made_here = (group.drafts.start..at).contains(&value.maker);
-                    let is_held = is_made_here && value.maker + 1 == at && draft.takes_over(operand);
-                    value.is_local &= is_made_here;
-                    value.is_stored |= !is_held;
+                    let is_from_this_group = (group.drafts.start..at).contains(&value.defined_by);
+                    let is_in_accumulator = is_from_this_group
+                        && value.defined_by + 1 == at
+                        && draft.can_use_accumulator(operand);
+                    value.is_local &= is_from_this_group;
+                    value.is_stored |= !is_in_accumulator;
                     if group.chain.is_none() {
                         value.narrow = None;
                     }
                 }
                 let value = &mut self.values[draft.value as usize];
-                value.maker = at;
+                value.defined_by = at;
                 value.is_local = group.chain.is_some() && !value.is_live_out;
             }
         }
     }
 
-    /// The instruction of a group.
+    /// Emit the instruction of a group.
     fn emit(&mut self, group: &Group) {
         let Some(run) = group.chain else {
             let Draft { entry, value, arguments, .. } = self.drafts[group.drafts.start];
-            let entry = entry.expect("a step that no chain does has a block function");
+            let entry = entry.expect("a step without a chain has a block function");
             let kernel = entry.kernels[level()];
             self.program.instructions.push(Instruction::Call {
                 kernel,
@@ -204,54 +213,56 @@ impl Linker {
         self.program.instructions.push(chain);
     }
 
-    /// A chain of a group's drafts.
+    /// Emit the links of a group's drafts as a chain.
     fn chain(&mut self, group: &Group, run: Chain) -> Instruction {
         let begin = self.program.links.len();
-        let mut held = None;
+        let mut accumulator = None;
         for at in group.drafts.clone() {
             let draft = self.drafts[at];
             let [a, b, c] = draft.arguments;
             match draft.form {
                 LinkForm::Unary(op) => {
-                    self.hold(a, &mut held);
+                    self.load_accumulator(a, &mut accumulator);
                     self.link(op, Source::Accumulator, a);
                 }
-                LinkForm::Binary(op) if held == Some(b) && a != b => self.apply(op.swapped(), a, held),
+                LinkForm::Binary(op) if accumulator == Some(b) && a != b => {
+                    self.apply(op.swapped(), a, accumulator);
+                }
                 LinkForm::Binary(op) => {
-                    self.hold(a, &mut held);
-                    self.apply(op, b, held);
+                    self.load_accumulator(a, &mut accumulator);
+                    self.apply(op, b, accumulator);
                 }
                 LinkForm::MultiplyAdd => {
-                    let other = if held == Some(b) { a } else { b };
-                    if held != Some(b) {
-                        self.hold(a, &mut held);
+                    let other = if accumulator == Some(b) { a } else { b };
+                    if accumulator != Some(b) {
+                        self.load_accumulator(a, &mut accumulator);
                     }
-                    self.apply(Op::Multiply, other, held);
+                    self.apply(Op::Multiply, other, accumulator);
                     self.apply(Op::Add, c, None);
                 }
                 LinkForm::Convert => self.link(Op::Load, Source::Integers, a),
-                LinkForm::Pass => self.hold(a, &mut held),
-                LinkForm::Call => unreachable!("chains have links only"),
+                LinkForm::Pass => self.load_accumulator(a, &mut accumulator),
+                LinkForm::Call => unreachable!("groups with a chain consist of links"),
             }
-            held = Some(draft.value);
-            self.keep(draft.value);
+            accumulator = Some(draft.value);
+            self.store(draft.value);
         }
         Instruction::Chain { run, links: begin..self.program.links.len() }
     }
 
-    /// Have a value in the accumulator.
-    fn hold(&mut self, value: u32, held: &mut Option<u32>) {
-        if *held != Some(value) {
+    /// Make sure that the accumulator holds a value.
+    fn load_accumulator(&mut self, value: u32, accumulator: &mut Option<u32>) {
+        if *accumulator != Some(value) {
             self.apply(Op::Load, value, None);
-            *held = Some(value);
+            *accumulator = Some(value);
         }
     }
 
-    /// A link that reads an operand, which the accumulator may hold.
-    fn apply(&mut self, op: Op, operand: u32, held: Option<u32>) {
+    /// Emit a link that reads an operand, from the accumulator if it holds it.
+    fn apply(&mut self, op: Op, operand: u32, accumulator: Option<u32>) {
         let value = self.values[operand as usize];
         let source = match (value.narrow, value.constant) {
-            _ if held == Some(operand) => Source::Accumulator,
+            _ if accumulator == Some(operand) => Source::Accumulator,
             (Some(DType::BFloat16), _) => Source::BFloat16,
             (Some(_), _) => Source::Float16,
             (None, Some(_)) => Source::Constant,
@@ -266,8 +277,8 @@ impl Linker {
         self.program.links.push(Link { op, source, is_local, value, constant });
     }
 
-    /// Store what the accumulator holds, if anything will read it: as it is, and as 16-bit floats for outputs of such.
-    fn keep(&mut self, value: u32) {
+    /// Store the accumulator if it is read later: in its own dtype, and as float16 or bfloat16 for such outputs.
+    fn store(&mut self, value: u32) {
         let Value { is_live_out, is_stored, .. } = self.values[value as usize];
         if !is_live_out {
             if is_stored {
@@ -275,34 +286,34 @@ impl Linker {
             }
             return;
         }
-        let mut is_whole = false;
+        let mut has_wide_output = false;
         let mut rounded: Option<(DType, u32)> = None;
         for at in 0..self.program.outputs.len() {
-            let Output { value: made, dtype, .. } = self.program.outputs[at];
-            if made != value {
+            let Output { value: output, dtype, .. } = self.program.outputs[at];
+            if output != value {
                 continue;
             }
             if !dtype.is_half() {
-                is_whole = true;
-                // What is read again would have to come back from memory.
+                has_wide_output = true;
+                // A value that is read again should not be evicted by a non-temporal store.
                 self.program.outputs[at].streams = !is_stored;
                 continue;
             }
-            let again = rounded.filter(|&(before, _)| before == dtype);
-            let narrow = again.map_or_else(|| self.round(dtype), |(_, narrow)| narrow);
+            let existing = rounded.filter(|&(before, _)| before == dtype);
+            let narrow = existing.map_or_else(|| self.round(dtype), |(_, narrow)| narrow);
             rounded = Some((dtype, narrow));
-            let is_first = again.is_none();
+            let is_first = existing.is_none();
             self.program.outputs[at] =
                 Output { value: narrow, dtype, direct: is_first, streams: is_first, is_narrow: true };
         }
-        self.values[value as usize].is_live_out = is_whole;
-        if is_whole || is_stored {
+        self.values[value as usize].is_live_out = has_wide_output;
+        if has_wide_output || is_stored {
             let op = if is_stored { Op::Store } else { Op::Output };
             self.link(op, Source::Elements, value);
         }
     }
 
-    /// Store what the accumulator holds as 16-bit floats, which are a value of their own.
+    /// Store the accumulator as float16 or bfloat16; returns the new value with these elements.
     fn round(&mut self, dtype: DType) -> u32 {
         let narrow = self.values.len() as u32;
         self.values.push(Value::new(true, None));
@@ -311,7 +322,7 @@ impl Linker {
         narrow
     }
 
-    /// Keep the constants that are read from registers, or stored.
+    /// Drop the constants that are neither read from registers nor stored.
     fn drop_constants(&mut self) {
         let mut is_kept: SmallVec<[bool; 16]> = SmallVec::from_elem(false, self.values.len());
         self.program.accesses(|read, _| read.iter().for_each(|&value| is_kept[value as usize] = true));
@@ -319,8 +330,8 @@ impl Linker {
         self.program.constants.retain(|constant| is_kept[constant.value as usize]);
     }
 
-    /// Give each value that is kept in memory a register. No block function writes a register that it also reads; links may,
-    /// since they go through the elements together.
+    /// Assign a register to each value that is stored. A block function never writes a register that it reads; links may, since a
+    /// chain processes the elements tile by tile.
     fn allocate(&mut self) {
         let inputs = self.program.inputs.len();
         for (input, value) in self.values[..inputs].iter().enumerate() {
@@ -339,17 +350,17 @@ impl Linker {
         let constants = self.program.constants.iter().map(|constant| constant.value);
         let outputs = self.program.outputs.iter().map(|output| output.value);
         for value in (0..inputs as u32).chain(constants).chain(outputs) {
-            let home = &mut locations[value as usize];
-            if *home == Location::Nowhere {
-                *home = Location::Register(registers.take());
+            let location = &mut locations[value as usize];
+            if *location == Location::Nowhere {
+                *location = Location::Register(registers.take());
             }
         }
-        let passes = |value: u32| !self.values[value as usize].is_live_out;
+        let is_temporary = |value: u32| !self.values[value as usize].is_live_out;
         let mut time = 0;
         self.program.accesses(|read, written| {
             time += 1;
             if let Some(value) = written
-                && passes(value)
+                && is_temporary(value)
             {
                 let is_local = self.values[value as usize].is_local;
                 locations[value as usize] = if is_local {
@@ -359,9 +370,13 @@ impl Linker {
                 };
             }
             for (i, &value) in read.iter().chain(&written).enumerate() {
-                debug_assert_ne!(locations[value as usize], Location::Nowhere, "what is read was stored");
-                let is_over = last[value as usize] == time && passes(value);
-                if !is_over || read[..i.min(read.len())].contains(&value) {
+                debug_assert_ne!(
+                    locations[value as usize],
+                    Location::Nowhere,
+                    "a value is stored before it is read"
+                );
+                let is_last_use = last[value as usize] == time && is_temporary(value);
+                if !is_last_use || read[..i.min(read.len())].contains(&value) {
                     continue;
                 }
                 match locations[value as usize] {
@@ -377,7 +392,7 @@ impl Linker {
     }
 }
 
-/// Places to keep values in, and those that are free again.
+/// Allocates register numbers and reuses released ones.
 #[derive(Default)]
 struct RegisterAllocator {
     count: u32,
@@ -392,13 +407,13 @@ impl RegisterAllocator {
         })
     }
 
-    fn release(&mut self, place: u32) {
-        self.free.push(place);
+    fn release(&mut self, register: u32) {
+        self.free.push(register);
     }
 }
 
 impl Program {
-    /// Call `body(what is read, what is written)` for each access to values in memory, in order.
+    /// Call `body(values read, value written)` for each access to values in memory, in order.
     fn accesses(&self, mut body: impl FnMut(&[u32], Option<u32>)) {
         for instruction in &self.instructions {
             match instruction {

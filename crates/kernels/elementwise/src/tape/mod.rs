@@ -1,14 +1,13 @@
-//! Runs tapes over cache-sized blocks: the one executor of single elementwise steps and of fused regions.
+//! Runs tapes over cache-sized blocks: the executor of single elementwise steps and of fused regions.
 //!
-//! [`Program`] is a tape made ready: `program` chooses block functions, `link` makes chains of them and assigns registers,
-//! `run` and `walk` go through the blocks (`small` where there is just one, `few` for one step without a program), `plan` turns
-//! the operands' layouts into loops,
-//! `blocks` moves elements between memory and registers, `copy` is the copy that needs no registers, and `elements` hands out
-//! what a reduction folds instead of storing it. A register is a buffer of one block, small enough that all of them stay in the
-//! first-level cache.
+//! [`Program`] is a tape lowered for execution: `program` selects block functions, `link` fuses them into chains and assigns
+//! registers, `plan` derives loops from the operands' layouts, and `run` and `walk` process the blocks. `small` runs programs of
+//! a few blocks, `eager` single steps without a program. `blocks` copies elements between memory and registers, `copy` is the
+//! plain copy, and `elements` passes results to a reduction instead of storing them. A register is a buffer of one block, small
+//! enough that all registers stay in the L1 cache.
 //!
-//! The 16-bit floats are computed in f32: they widen when loaded and round once, when stored or where a
-//! cast to them or from them stands.
+//! float16 and bfloat16 are computed in f32: they are widened when loaded, and rounded once, when stored or at a cast to or from
+//! them.
 
 mod blocks;
 mod copy;
@@ -32,12 +31,12 @@ use umber_types::{BinaryKind, DType, UnaryKind};
 
 use crate::elementwise::{binary, compute_dtype, unary};
 
-/// Does this function of one element take elements of this dtype?
+/// True if this unary function supports elements of this dtype.
 pub fn supports_unary(kind: UnaryKind, dtype: DType) -> bool {
     unary::entry(kind, compute_dtype(dtype)).is_some()
 }
 
-/// Does this function of two elements take elements of this dtype?
+/// True if this binary function supports elements of this dtype.
 pub fn supports_binary(kind: BinaryKind, dtype: DType) -> bool {
     binary::entry(kind, compute_dtype(dtype)).is_some()
 }

@@ -1,36 +1,36 @@
-//! Operands' layouts turned into as few loops as possible.
+//! Loops over operands: adjacent axes are merged where the layouts allow it.
 
 use smallvec::{SmallVec, smallvec};
 
-/// Loops over all operands at once, outermost first. There is always at least one.
+/// Loops over all operands, outermost first. There is at least one.
 #[derive(Debug)]
 pub(super) struct Plan {
     lengths: SmallVec<[usize; 6]>,
-    /// Distances in elements: those of operand `i` from `i * lengths.len()` on.
+    /// Strides in elements: those of operand `i` start at `i * lengths.len()`.
     strides: SmallVec<[isize; 24]>,
 }
 
 impl Plan {
-    /// Loops over `shape`, without axes of length one, ordered by the strides of operand `leader`, neighbours
-    /// that every operand walks as one merged. No length may be zero.
+    /// Loops over `shape` without axes of length one, ordered by the strides of operand `leader`. Adjacent axes are merged if
+    /// they are contiguous in every operand. No length may be zero.
     pub(super) fn new(shape: &[usize], operands: &[&[isize]], leader: usize) -> Plan {
         if let &[length] = shape {
-            let one = |strides: &&[isize]| if length == 1 { 1 } else { strides[0] };
-            return Plan { lengths: smallvec![length], strides: operands.iter().map(one).collect() };
+            let stride = |strides: &&[isize]| if length == 1 { 1 } else { strides[0] };
+            return Plan { lengths: smallvec![length], strides: operands.iter().map(stride).collect() };
         }
         let mut axes: SmallVec<[usize; 6]> = (0..shape.len()).collect();
-        let lead = |axis: usize| operands[leader][axis].unsigned_abs();
-        axes.sort_by_key(|&axis| std::cmp::Reverse(lead(axis)));
+        let key = |axis: usize| operands[leader][axis].unsigned_abs();
+        axes.sort_by_key(|&axis| std::cmp::Reverse(key(axis)));
         Plan::in_order(shape, operands, &axes)
     }
 
-    /// Loops over the axes in this order, as above otherwise.
+    /// Loops over the axes in the given order, otherwise like [`Plan::new`].
     pub(super) fn in_order(shape: &[usize], operands: &[&[isize]], axes: &[usize]) -> Plan {
         let mut lengths: SmallVec<[usize; 6]> = SmallVec::new();
-        // While building: the axis whose stride each loop has.
-        let mut kept: SmallVec<[usize; 6]> = SmallVec::new();
+        // While building: the axis from which each loop takes its strides.
+        let mut loop_axes: SmallVec<[usize; 6]> = SmallVec::new();
         for &axis in axes.iter().filter(|&&axis| shape[axis] != 1) {
-            if let (Some(length), Some(outer)) = (lengths.last_mut(), kept.last_mut()) {
+            if let (Some(length), Some(outer)) = (lengths.last_mut(), loop_axes.last_mut()) {
                 let inner = shape[axis] as isize;
                 if operands.iter().all(|strides| strides[*outer] == strides[axis] * inner) {
                     *length *= shape[axis];
@@ -39,11 +39,11 @@ impl Plan {
                 }
             }
             lengths.push(shape[axis]);
-            kept.push(axis);
+            loop_axes.push(axis);
         }
         let mut strides = SmallVec::new();
         for operand in operands {
-            strides.extend(kept.iter().map(|&axis| operand[axis]));
+            strides.extend(loop_axes.iter().map(|&axis| operand[axis]));
         }
         if lengths.is_empty() {
             lengths.push(1);
@@ -56,7 +56,7 @@ impl Plan {
         &self.lengths
     }
 
-    /// The distances of an operand, one a loop.
+    /// The strides of an operand, one per loop.
     pub(super) fn strides(&self, operand: usize) -> &[isize] {
         let n = self.lengths.len();
         &self.strides[operand * n..(operand + 1) * n]
@@ -71,20 +71,20 @@ impl Plan {
         self.lengths.iter().product()
     }
 
-    /// How far apart an operand's neighbours are if all loops walk it evenly.
+    /// The constant stride of an operand over all loops, if it has one.
     pub(super) fn even_stride(&self, operand: usize) -> Option<isize> {
         let strides = self.strides(operand);
         let even = (1..strides.len()).all(|i| strides[i - 1] == strides[i] * self.lengths[i] as isize);
         even.then(|| strides[strides.len() - 1])
     }
 
-    /// After how many elements an operand repeats, if it does.
+    /// The number of elements after which an operand repeats, if its outermost strides are zero.
     pub(super) fn period(&self, operand: usize) -> Option<usize> {
         let repeated = self.strides(operand).iter().take_while(|&&stride| stride == 0).count();
         (repeated > 0).then(|| self.lengths[repeated..].iter().product())
     }
 
-    /// Where operand's `index`-th turn of the loops outside the innermost one starts.
+    /// The offset of an operand at iteration `index` of the loops outside the innermost one.
     pub(super) fn outer_offset(&self, operand: usize, mut index: usize) -> isize {
         let strides = self.strides(operand);
         let mut offset = 0;
@@ -96,7 +96,7 @@ impl Plan {
         offset
     }
 
-    /// Call `body(offset, length, stride)` for the stretches of the innermost loop that make up elements
+    /// Call `body(offset, length, stride)` for the segments of the innermost loop that cover elements
     /// `start..start + count` of the operand, in row-major order.
     #[inline]
     pub(super) fn segments(
@@ -109,10 +109,10 @@ impl Plan {
         let strides = self.strides(operand);
         let last = self.lengths.len() - 1;
         let mut index: SmallVec<[usize; 6]> = SmallVec::from_elem(0, last + 1);
-        let (mut rest, mut offset) = (start, 0);
+        let (mut index_in_outer, mut offset) = (start, 0);
         for axis in (0..=last).rev() {
-            index[axis] = rest % self.lengths[axis];
-            rest /= self.lengths[axis];
+            index[axis] = index_in_outer % self.lengths[axis];
+            index_in_outer /= self.lengths[axis];
             offset += index[axis] as isize * strides[axis];
         }
         let mut left = count;

@@ -1,10 +1,10 @@
-//! Walks the blocks of a program.
+//! Runs a program block by block.
 //!
-//! The loops of the plan are seen as rows: either the innermost loop is a row, or, where that is short, all elements
-//! are one row. A block is a stretch of a row. Each operand is then in one of the four states of [`Access`]; only the
-//! last one costs more than its loads and stores.
+//! The loops of the plan are divided into rows: a row is the innermost loop, or all elements if that loop is short. A block is
+//! a segment of a row. The operands of a row are classified by [`Access`]; only the last two kinds cost more than their loads
+//! and stores.
 //!
-//! Outputs may be the memory of inputs (donation): then every block is computed into registers and stored last.
+//! Outputs may share the memory of inputs (donation): then every block is computed in registers and stored last.
 
 use std::cell::Cell;
 use std::iter::repeat_n;
@@ -23,42 +23,42 @@ use super::program::{Instruction, Program, REGISTER};
 use super::walk::Walk;
 use crate::elementwise::LANES;
 
-/// Rows shorter than this are not worth blocks of their own.
+/// Minimum length of a row that is divided into its own blocks.
 const MIN_ROW: usize = 192;
-/// Programs over this much memory ask for the next block while they compute one.
+/// Minimum bytes of operands for which the next block is prefetched while one is computed.
 const PREFETCH_FROM: usize = 512 << 10;
-/// Fewer steps are over before requests are answered.
+/// Minimum number of instructions, so that prefetches complete in time.
 const PREFETCH_STEPS: usize = 6;
-/// Programs that cost no more have no time to hide requests in but that of their stores.
+/// Programs of at most this cost can only overlap prefetches with their stores.
 const PREFETCH_COST: usize = 3;
 /// L1 size from which prefetching the next block into L1 pays; in a smaller one the prefetch evicts the current block, so L2
 /// is the target. Measured: prefetching into L1 pays with 48 KiB and costs up to a third with 32 KiB, where prefetching into
 /// L2 saves a tenth to a third of reductions.
 const MIN_L1_FOR_PREFETCH: usize = 40 << 10;
-/// Bytes of registers with which blocks that are folded are twice as long. Depends on nothing else, as rounding depends
-/// on it.
+/// Maximum bytes of registers for which blocks of a reduction are twice as long. It must not depend on the machine, since it
+/// affects rounding.
 const MAX_FOLDED_REGISTERS: usize = 24 << 10;
-/// Shorter blocks cost more in calls than they save in the caches.
+/// Minimum block length: shorter blocks cost more in calls than they save in cache misses.
 const MIN_BLOCK: usize = 2 * LANES;
-/// Work for one thread, in additions.
+/// Minimum work per thread, in additions.
 const GRAIN: usize = 1 << 15;
 
-/// How the elements of a row lie in memory.
+/// The memory layout of the elements of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Side by side.
+    /// Contiguous.
     InPlace,
-    /// The same one for the whole row.
+    /// One element, broadcast to the row.
     Splat,
-    /// Evenly apart.
+    /// A constant stride.
     Strided(isize),
-    /// In several stretches.
-    Stretches,
-    /// In stretches that repeat after so many elements, a part of a block.
+    /// Several segments.
+    Segments,
+    /// Segments with a period of this many elements, which divides a block.
     Periodic(usize),
 }
 
-/// What is a row?
+/// The elements that form a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rows {
     /// The innermost loop, unless it is short.
@@ -67,18 +67,18 @@ pub enum Rows {
     One,
 }
 
-/// When is the next block asked for?
+/// When the next block is prefetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Prefetch {
-    /// Never: the processor does so by itself, or the caches have it.
+    /// Never: the hardware prefetcher does so, or the operands fit the caches.
     Never,
-    /// Between the steps.
+    /// Between instructions.
     WithSteps,
-    /// While a block is written with non-temporal stores, during which nothing would be read.
+    /// During non-temporal stores of a block, when memory reads would otherwise pause.
     WithStores,
 }
 
-/// A view as the walk sees it.
+/// A view as used by a walk.
 pub(super) struct Operand {
     pub(super) start: *mut u8,
     pub(super) size: usize,
@@ -90,34 +90,35 @@ pub(super) struct Run<'p> {
     pub(super) plan: Plan,
     pub(super) inputs: SmallVec<[Operand; 4]>,
     pub(super) outputs: SmallVec<[Operand; 2]>,
-    /// Elements in a row, and blocks.
+    /// Elements per row.
     pub(super) row: usize,
     blocks_per_row: usize,
-    /// Elements in a block.
+    /// Elements per block.
     pub(super) block: usize,
-    /// Must inputs be copied to registers, since storing one output may overwrite what another stores?
+    /// Must inputs be copied to registers? Storing one output may overwrite an input that another output still stores.
     pub(super) copy_inputs: bool,
-    /// May instructions write into outputs, if these are written with non-temporal stores, those that can do so?
+    /// May instructions write directly to outputs?
     pub(super) direct: bool,
+    /// Are outputs written with non-temporal stores?
     pub(super) stream: bool,
     pub(super) prefetch: Prefetch,
-    /// Which cache the next block is asked into.
+    /// The cache that the next block is prefetched into.
     pub(super) prefetch_cache: Cache,
 }
 
-// SAFETY: threads work on disjoint ranges of blocks, so on disjoint elements of the outputs; views promise the rest.
+// SAFETY: threads work on disjoint ranges of blocks, hence on disjoint elements of the outputs; views are valid on all threads.
 unsafe impl Sync for Run<'_> {}
 
 impl Program {
-    /// Compute the outputs. All views have one shape; an output may be the very memory and layout of an input.
+    /// Compute the outputs. All views have the same shape; an output may have the memory and layout of an input.
     ///
     /// # Panics
-    /// If the number, dtypes or shapes of the views are not those of the tape.
+    /// If the number, dtypes or shapes of the views differ from those of the tape.
     pub fn run(&self, inputs: &[View], outputs: &mut [ViewMut]) {
         self.run_prefetching_into(prefetch_target(), inputs, outputs);
     }
 
-    /// As [`Program::run`]; the next block is asked into this cache.
+    /// As [`Program::run`], prefetching into `prefetch_cache`.
     fn run_prefetching_into(&self, prefetch_cache: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
         assert!(
             inputs.iter().map(View::dtype).eq(self.inputs.iter().copied())
@@ -150,7 +151,7 @@ impl Program {
         parallel_ranges(blocks, grain, |range| run.blocks(range));
     }
 
-    /// As [`Program::run`], on this thread, of views that are checked.
+    /// As [`Program::run`], on the calling thread, for views that are already checked.
     pub(super) fn run_serial(&self, prefetch_cache: Cache, inputs: &[View], outputs: &mut [ViewMut]) {
         let run = Run::new(self, prefetch_cache, inputs, outputs);
         run.blocks(0..run.block_count());
@@ -167,7 +168,7 @@ impl<'p> Run<'p> {
         let stream =
             written >= STREAM_FROM && (prefetch_cache == Cache::L1 || caches::nontemporal_stores_pay());
         let all_stream = program.outputs.iter().all(|output| output.streams);
-        let block = block_for_l1(program) * blocks_at_once(program, donated || stream && !all_stream);
+        let block = block_for_l1(program) * blocks_per_call(program, donated || stream && !all_stream);
         let mut run = Run::in_blocks(program, plan, inputs, Rows::Innermost, block);
         run.outputs = outputs
             .iter()
@@ -193,8 +194,7 @@ impl<'p> Run<'p> {
         run
     }
 
-    /// A run that stores nothing: what its blocks are folded into takes little room, so they are longer where registers
-    /// are few.
+    /// A run for a reduction, which stores no outputs: blocks are longer if there are few registers.
     pub(super) fn without_outputs(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows) -> Run<'p> {
         let block = if program.scratch(2 * REGISTER) <= MAX_FOLDED_REGISTERS {
             2 * program.block
@@ -205,8 +205,8 @@ impl<'p> Run<'p> {
     }
 
     fn in_blocks(program: &'p Program, plan: Plan, inputs: &[View], rows: Rows, block: usize) -> Run<'p> {
-        let whole = rows == Rows::One || plan.inner() < MIN_ROW;
-        let row = if whole { plan.size() } else { plan.inner() };
+        let is_one_row = rows == Rows::One || plan.inner() < MIN_ROW;
+        let row = if is_one_row { plan.size() } else { plan.inner() };
         let mut run = Run {
             program,
             inputs: SmallVec::new(),
@@ -237,53 +237,53 @@ impl<'p> Run<'p> {
         self.blocks_per_row * (self.plan.size() / self.row)
     }
 
-    /// A view as the walk sees it, given its number.
-    fn operand(&self, number: usize, start: *mut u8, dtype: DType) -> Operand {
-        let inner = *self.plan.strides(number).last().expect("a plan has a loop");
-        let whole = self.row == self.plan.size();
-        let access = match if whole { self.plan.even_stride(number) } else { Some(inner) } {
+    /// The operand with this index, for a view.
+    fn operand(&self, index: usize, start: *mut u8, dtype: DType) -> Operand {
+        let inner = *self.plan.strides(index).last().expect("a plan has a loop");
+        let is_one_row = self.row == self.plan.size();
+        let access = match if is_one_row { self.plan.even_stride(index) } else { Some(inner) } {
             Some(0) => Access::Splat,
             Some(1) => Access::InPlace,
             Some(stride) => Access::Strided(stride),
-            None => match self.plan.period(number) {
+            None => match self.plan.period(index) {
                 Some(period) if self.block.is_multiple_of(period) => Access::Periodic(period),
-                _ => Access::Stretches,
+                _ => Access::Segments,
             },
         };
         Operand { start, size: dtype.size(), access }
     }
 
-    /// Bytes of a register: a block of the widest value.
+    /// Bytes per register: a block of the widest value.
     pub(super) fn register(&self) -> usize {
         REGISTER / self.program.block * self.block
     }
 
-    /// Bytes of what a walk works in: registers, a stage, and what is local to tiles.
+    /// Bytes of scratch for a walk: registers, the stage, and the buffers local to tiles.
     pub(super) fn scratch(&self) -> usize {
         self.program.scratch(self.register())
     }
 
-    /// Compute some blocks, numbered row by row.
+    /// Compute a range of blocks, numbered row by row.
     fn blocks(&self, range: Range<usize>) {
         with_scratch(self.scratch(), |scratch| {
             let mut walk = Walk::new(self, scratch);
             walk.constants();
-            let mut entered = None;
+            let mut current_row = None;
             for block in range {
                 let row = block / self.blocks_per_row;
-                if entered != Some(row) {
-                    walk.enter_row(row, entered.is_none());
-                    entered = Some(row);
+                if current_row != Some(row) {
+                    walk.enter_row(row, current_row.is_none());
+                    current_row = Some(row);
                 }
                 let start = block % self.blocks_per_row * self.block;
                 let count = (self.row - start).min(self.block);
-                // Whole lanes are computed where they lie, the few elements after them in registers.
-                let whole = if count > LANES { count / LANES * LANES } else { count };
-                // SAFETY: inside the row; callers split the blocks among threads.
+                // Full lanes are computed in place, the remaining elements in registers.
+                let full = if count > LANES { count / LANES * LANES } else { count };
+                // SAFETY: the elements are inside the row, and each block belongs to one thread.
                 unsafe {
-                    walk.block(start, whole);
-                    if whole < count {
-                        walk.block(start + whole, count - whole);
+                    walk.block(start, full);
+                    if full < count {
+                        walk.block(start + full, count - full);
                     }
                 }
             }
@@ -294,45 +294,45 @@ impl<'p> Run<'p> {
     }
 }
 
-/// The length of blocks whose registers leave room in the first-level cache for what is loaded and stored.
+/// The block length for which the registers leave enough of the L1 cache for loads and stores.
 fn block_for_l1(program: &Program) -> usize {
-    let (room, registers) = (caches::l1_bytes() / 4 * 3, program.register_count);
+    let (available, registers) = (caches::l1_bytes() / 4 * 3, program.register_count);
     let mut block = program.block;
-    while block > MIN_BLOCK && registers * (REGISTER / program.block * block) > room {
+    while block > MIN_BLOCK && registers * (REGISTER / program.block * block) > available {
         block /= 2;
     }
     block
 }
 
-/// How many blocks of the usual length one takes. A single instruction finds its operands in memory, so that registers only
-/// have to hold what constants and stores need: the fewer the calls, the better.
-fn blocks_at_once(program: &Program, is_held: bool) -> usize {
+/// The number of default blocks per call. A single instruction reads its operands from memory, so that registers only hold
+/// constants and buffered outputs; fewer calls are faster.
+fn blocks_per_call(program: &Program, is_buffered: bool) -> usize {
     let is_half = |dtype: &DType| dtype.is_half();
     let is_converted =
         program.inputs.iter().any(is_half) || program.outputs.iter().any(|output| is_half(&output.dtype));
     match program.instructions[..] {
-        // What chains hold between tiles is small.
-        [Instruction::Chain { .. }] if is_held || !program.is_in_place() => 4,
+        // The local buffers of a chain are small.
+        [Instruction::Chain { .. }] if is_buffered || !program.is_in_place() => 4,
         [Instruction::Chain { .. }] => 16,
         [Instruction::Call { .. }] if is_converted => 1,
-        [Instruction::Call { .. }] if is_held || !program.constants.is_empty() => 4,
+        [Instruction::Call { .. }] if is_buffered || !program.constants.is_empty() => 4,
         [Instruction::Call { .. }] => 16,
         _ => 1,
     }
 }
 
-/// Where the next block does not push out this one.
+/// The cache level for prefetches, such that the next block does not evict the current one.
 fn prefetch_target() -> Cache {
     if caches::l1_bytes() >= MIN_L1_FOR_PREFETCH { Cache::L1 } else { Cache::L2 }
 }
 
-/// Do inputs and outputs reach beyond the caches?
+/// True if inputs and outputs exceed the caches.
 fn is_large(inputs: &[View], written: usize) -> bool {
     let read: usize = inputs.iter().map(|view| view.size() * view.dtype().size()).sum();
     read + written >= PREFETCH_FROM
 }
 
-/// Could the two views share memory?
+/// True if the two views may share memory.
 fn overlaps(a: &View, b: &View) -> bool {
     let bytes = |view: &View| {
         let offset = view.layout().offset as isize;
@@ -346,11 +346,11 @@ fn overlaps(a: &View, b: &View) -> bool {
 }
 
 thread_local! {
-    /// Scratch of this thread, empty while in use.
+    /// This thread's scratch, empty while it is in use.
     static SCRATCH: Cell<Vec<Aligned<[u8; LINE]>>> = const { Cell::new(Vec::new()) };
 }
 
-/// Lend `body` at least `bytes` bytes of this thread's scratch. They are initialised, with anything.
+/// Call `body` with at least `bytes` bytes of this thread's scratch, which are initialised to arbitrary values.
 pub(super) fn with_scratch(bytes: usize, body: impl FnOnce(*mut u8)) {
     let mut lines = SCRATCH.take();
     if lines.len() * LINE < bytes {
@@ -368,15 +368,15 @@ mod tests {
 
     use super::*;
 
-    /// The first elements of memory that begins at a cache line, or a little after it.
+    /// The elements from `by` after the first cache-line boundary.
     fn shifted<T>(memory: &mut [T], by: usize) -> &mut [T] {
         let begin = memory.as_ptr().align_offset(LINE) + by;
         &mut memory[begin..]
     }
 
-    /// Three times the input, and that minus the input, of more than the caches hold.
+    /// Compute `3 x` and `3 x - x` for arrays that exceed the caches.
     fn check<T: Element + PartialEq + std::fmt::Debug>(of: fn(f64) -> T, prefetch_cache: Cache) {
-        // Not whole blocks.
+        // Not a multiple of the block length.
         let count = STREAM_FROM / size_of::<T>() + 1037;
         let constant = Step::Constant { value: Scalar::Float(3.0), dtype: T::DTYPE };
         let multiply = Step::Binary { kind: BinaryKind::Multiply, a: 0, b: 1 };
@@ -396,10 +396,10 @@ mod tests {
                     .collect();
                 program.run_prefetching_into(prefetch_cache, &[View::of(&input, &layout)], &mut views);
                 for (memory, &output) in memory.iter_mut().zip(&tape.outputs) {
-                    let times = if output == 2 { 3.0 } else { 2.0 };
-                    let found = &shifted(memory, by)[..count];
-                    let is_right = found.iter().enumerate().all(|(i, &x)| x == of(times * number(i)));
-                    assert!(is_right, "{} {prefetch_cache:?} {tape} v{output}", T::DTYPE);
+                    let factor = if output == 2 { 3.0 } else { 2.0 };
+                    let actual = &shifted(memory, by)[..count];
+                    let is_equal = actual.iter().enumerate().all(|(i, &x)| x == of(factor * number(i)));
+                    assert!(is_equal, "{} {prefetch_cache:?} {tape} v{output}", T::DTYPE);
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! Programs over no more than a few blocks of elements, where finding the way would cost more than the work.
+//! Programs over at most a few blocks, for which the setup of a run would cost more than the computation.
 
 use smallvec::SmallVec;
 use umber_kernels_base::isa::level;
@@ -10,7 +10,7 @@ use super::program::{Program, REGISTER};
 use super::run::with_scratch;
 use crate::elementwise::{LANES, cast};
 
-/// Programs over more elements find their way, and share the work.
+/// Maximum number of blocks; larger programs use a run, and several threads.
 const MAX_BLOCKS: usize = 4;
 /// Bytes of scratch that stay in L1.
 const MAX_SCRATCH: usize = 24 << 10;
@@ -20,11 +20,11 @@ fn is_splat(view: &View) -> bool {
     view.strides().iter().all(|&stride| stride == 0)
 }
 
-/// Bring the `count` elements of a view, in their order, to where there is space for them; returns for how many they stand: of
-/// a splat there is one.
+/// Copy the `count` elements of a view to `to`, in row-major order. Returns the number of elements copied: 1 for a broadcast
+/// element.
 ///
 /// # Safety
-/// The view's elements are readable, and there is space for all of them, which is not part of the view.
+/// The view's elements are readable; `to` has memory for all of them and does not overlap the view.
 pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
     let size = view.dtype().size();
     let copied = if is_splat(view) { 1 } else { count };
@@ -36,17 +36,17 @@ pub(super) unsafe fn load(view: &View, to: *mut u8, count: usize) -> usize {
     let loops = StridedLoops::new(view.shape(), [view.strides()]);
     let ([stride], mut to) = (loops.inner().strides, to);
     loops.inner_runs(0..count, |[offset], length| {
-        // SAFETY: a stretch of the view, and space for it.
+        // SAFETY: the segment is inside the view, and `to` has memory for all its elements.
         unsafe { gather(size, view.start().wrapping_offset(offset * size as isize), stride, to, length) };
         to = to.wrapping_add(length * size);
     });
     count
 }
 
-/// Copy some bytes: those of one element without a call.
+/// Copy bytes, without a call for a single 4-byte or 8-byte element.
 ///
 /// # Safety
-/// There are so many bytes at `from` and space for them at `to`, somewhere else.
+/// `bytes` bytes are readable at `from` and writable at `to`, and the two do not overlap.
 #[inline(always)]
 pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
     // SAFETY: guaranteed by the caller of this function.
@@ -60,9 +60,10 @@ pub(super) unsafe fn copy(from: *const u8, to: *mut u8, bytes: usize) {
 }
 
 impl Program {
-    /// Compute the outputs if everything fits a register's room, or a few, and they lie in order; says whether it did.
+    /// Compute the outputs if all elements fit a register, or a few of them, and the outputs are contiguous; returns whether it
+    /// did.
     ///
-    /// The views are those that [`Program::run`] has checked, and not empty.
+    /// The views have been checked by [`Program::run`] and are not empty.
     pub(super) fn run_small(&self, inputs: &[View], outputs: &[ViewMut]) -> bool {
         let count = outputs[0].size();
         let blocks = count.div_ceil(self.block);
@@ -71,7 +72,7 @@ impl Program {
         let fits =
             (blocks == 1 || fits_scratch()) && outputs.iter().all(|view| view.layout().is_contiguous());
         if fits {
-            // SAFETY: the scratch is laid out for such registers; views promise their elements.
+            // SAFETY: the scratch is sized for such registers; the views' elements are accessible.
             with_scratch(self.scratch(register), |scratch| unsafe {
                 self.one_block(inputs, outputs, count, scratch, register);
             });
@@ -79,10 +80,10 @@ impl Program {
         fits
     }
 
-    /// Load everything, compute, store everything: in this order any output may be any input.
+    /// Load all inputs, compute, then store all outputs, so that any output may share the memory of any input.
     ///
     /// # Safety
-    /// The scratch is that of registers of so many bytes, which have space for `count` elements; the views hold as many each.
+    /// The scratch has registers of `register` bytes, each with memory for `count` elements; each view has `count` elements.
     unsafe fn one_block(
         &self,
         inputs: &[View],
@@ -91,33 +92,33 @@ impl Program {
         scratch: *mut u8,
         register: usize,
     ) {
-        let filled = count.next_multiple_of(LANES);
+        let padded = count.next_multiple_of(LANES);
         let stage = scratch.wrapping_add(self.register_count * register);
         let values: SmallVec<[*mut u8; 16]> = self.addresses(scratch, register).collect();
-        let place = |value: u32| values[value as usize];
-        // SAFETY: registers have space for `filled` elements of any value; views reach `count` elements.
+        let register_of = |value: u32| values[value as usize];
+        // SAFETY: registers have memory for `padded` elements of any value; views have `count` elements.
         unsafe {
             for constant in &self.constants {
-                splat(constant.size, constant.bytes.as_ptr(), place(constant.value), filled);
+                splat(constant.size, constant.bytes.as_ptr(), register_of(constant.value), padded);
             }
             for (i, view) in inputs.iter().enumerate() {
                 let (size, is_widened) = (view.dtype().size(), self.widened[i]);
-                let target = if is_widened { stage } else { place(i as u32) };
+                let target = if is_widened { stage } else { register_of(i as u32) };
                 let copied = load(view, target, count);
-                splat(size, target, target.add(copied * size), filled - copied);
+                splat(size, target, target.add(copied * size), padded - copied);
                 if is_widened {
                     let load = cast::load_float16(view.dtype()).kernels[level()];
-                    load(place(i as u32), stage, stage, stage, filled);
+                    load(register_of(i as u32), stage, stage, stage, padded);
                 }
             }
             for instruction in &self.instructions {
                 instruction.run(self, &values, count, false);
             }
             for (output, view) in self.outputs.iter().zip(outputs) {
-                let mut source = place(output.value);
+                let mut source = register_of(output.value);
                 if output.is_rounded() {
                     let store = cast::store_float16(output.dtype).kernels[level()];
-                    store(stage, source, source, source, filled);
+                    store(stage, source, source, source, padded);
                     source = stage;
                 }
                 std::ptr::copy_nonoverlapping(source, view.start(), count * view.dtype().size());

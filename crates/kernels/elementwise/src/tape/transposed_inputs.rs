@@ -29,18 +29,18 @@ const MAX_SCRATCH_WORDS: usize = MAX_BAND_COLUMNS * MIN_BAND_ROWS * 16;
 /// Work for one thread, in additions.
 const GRAIN: usize = 1 << 15;
 
-/// The axis that the view is dense along, if that is not the last one, along which each element has a line of its own.
+/// The axis along which the view is dense, if elements along the last axis are in different cache lines.
 fn dense_axis(view: &View) -> Option<usize> {
     let (strides, shape) = (view.strides(), view.shape());
     let last = strides.len().checked_sub(1)?;
-    let steps = shape[last] >= MIN_AXIS && strides[last].unsigned_abs() * view.dtype().size() >= LINE;
-    (0..last).find(|&axis| steps && strides[axis].unsigned_abs() == 1 && shape[axis] >= MIN_AXIS)
+    let is_strided = shape[last] >= MIN_AXIS && strides[last].unsigned_abs() * view.dtype().size() >= LINE;
+    (0..last).find(|&axis| is_strided && strides[axis].unsigned_abs() == 1 && shape[axis] >= MIN_AXIS)
 }
 
-/// How the outputs are cut.
+/// The division of the outputs into bands.
 struct Bands {
     shape: Shape,
-    /// The axis that bands are rows of.
+    /// The axis whose indices are the rows of a band.
     axis: usize,
     height: usize,
     width: usize,
@@ -56,7 +56,7 @@ impl Bands {
         Bands { shape: shape.into(), axis, height, width }
     }
 
-    /// How many there are along each axis up to theirs, and along the last one.
+    /// The number of bands along the axes before `axis` together, along `axis`, and along the last axis.
     fn counts(&self) -> (usize, usize, usize) {
         let last = self.shape.ndim() - 1;
         let outer = self.shape[..self.axis].iter().product();
@@ -68,7 +68,7 @@ impl Bands {
         self.height * self.shape[self.axis + 1..last].iter().product::<usize>() * self.width
     }
 
-    /// Where a band begins, and its lengths.
+    /// The start indices and the lengths of a band.
     fn band(&self, index: usize) -> (SmallVec<[usize; 4]>, Shape) {
         let (_, rows, columns) = self.counts();
         let last = self.shape.ndim() - 1;
@@ -80,18 +80,18 @@ impl Bands {
             outer /= self.shape[axis];
             lengths.as_mut_slice()[axis] = 1;
         }
-        for (axis, at, most) in [(self.axis, row, self.height), (last, column, self.width)] {
-            starts[axis] = at * most;
-            lengths.as_mut_slice()[axis] = most.min(self.shape[axis] - at * most);
+        for (axis, at, max) in [(self.axis, row, self.height), (last, column, self.width)] {
+            starts[axis] = at * max;
+            lengths.as_mut_slice()[axis] = max.min(self.shape[axis] - at * max);
         }
         (starts, lengths)
     }
 }
 
 impl Program {
-    /// Compute the outputs in bands if an input lies across; says whether it did.
+    /// Compute the outputs in bands if an input is transposed; returns whether it did.
     ///
-    /// The views are those that [`Program::run`] has checked, and not empty.
+    /// The views have been checked by [`Program::run`] and are not empty.
     pub(super) fn run_with_transposed_inputs(
         &self,
         prefetch_cache: Cache,
@@ -123,79 +123,80 @@ impl Program {
     }
 }
 
-/// A program to be run in bands.
+/// A program that runs in bands.
 struct Task<'a> {
     program: &'a Program,
     prefetch_cache: Cache,
     inputs: &'a [View<'a>],
-    /// Which of the inputs are turned.
+    /// Which of the inputs are transposed.
     is_transposed: SmallVec<[bool; 4]>,
-    /// The outputs, and where they are written.
+    /// The outputs and their addresses.
     outputs: SmallVec<[(View<'a>, *mut u8); 2]>,
     bands: Bands,
 }
 
-// SAFETY: threads read the inputs, and write disjoint bands of the outputs.
+// SAFETY: threads only read the inputs, and write disjoint bands of the outputs.
 unsafe impl Sync for Task<'_> {}
 
 impl Task<'_> {
-    /// Words that one turned input takes, for elements of up to 16 bytes.
+    /// Words per transposed input, for elements of up to 16 bytes.
     fn words(&self) -> usize {
         self.bands.size() * 2
     }
 
-    /// Words that all of them take.
+    /// Words of all transposed inputs.
     fn scratch_words(&self) -> usize {
         self.words() * self.is_transposed.iter().filter(|&&is_transposed| is_transposed).count()
     }
 
-    /// Compute a band, turning inputs into `memory`.
+    /// Compute a band, with transposed copies of inputs in `memory`.
     fn band(&self, index: usize, memory: &mut [u64]) {
         let (starts, lengths) = self.bands.band(index);
         let steps: SmallVec<[isize; 4]> = SmallVec::from_elem(1, lengths.ndim());
-        // A part's layout from its first element on, and how many elements that is from the view's.
-        let cut = |layout: &Layout| {
-            let mut part = layout.slice(&starts, &steps, &lengths);
-            // With negative strides a part may begin before the whole.
-            let from = std::mem::take(&mut part.offset) as isize - layout.offset as isize;
-            (part, from)
+        // The layout of a slice relative to its first element, and the offset of that element from the view's start.
+        let slice_of = |layout: &Layout| {
+            let mut slice = layout.slice(&starts, &steps, &lengths);
+            // With negative strides a slice may start before the view's first element.
+            let from = std::mem::take(&mut slice.offset) as isize - layout.offset as isize;
+            (slice, from)
         };
         let dense = Layout::contiguous(lengths.clone());
         let mut scratch_words = memory.chunks_exact_mut(self.words());
-        let mut read: SmallVec<[(Layout, *const u8); 4]> = SmallVec::new();
+        let mut sources: SmallVec<[(Layout, *const u8); 4]> = SmallVec::new();
         for (view, &is_transposed) in self.inputs.iter().zip(&self.is_transposed) {
-            let (layout, from) = cut(view.layout());
+            let (layout, from) = slice_of(view.layout());
             let start = view.start().wrapping_offset(from * view.dtype().size() as isize);
             if !is_transposed {
-                read.push((layout, start));
+                sources.push((layout, start));
                 continue;
             }
-            let to = scratch_words.next().expect("room for each").as_mut_ptr().cast::<u8>();
-            // SAFETY: a part of the view; the room holds a band of any elements, for this thread alone.
+            let to =
+                scratch_words.next().expect("scratch for each transposed input").as_mut_ptr().cast::<u8>();
+            // SAFETY: the source is a slice of the view; the scratch holds a band of any dtype and belongs to this thread.
             unsafe {
                 let source = View::new(start, view.dtype(), &layout);
                 copy(source, ViewMut::new(to, view.dtype(), &dense));
             }
-            read.push((dense.clone(), to));
+            sources.push((dense.clone(), to));
         }
-        let inputs: SmallVec<[View; 4]> = read
+        let inputs: SmallVec<[View; 4]> = sources
             .iter()
             .zip(self.inputs)
-            // SAFETY: parts of the views, or a band as it was turned.
+            // SAFETY: slices of the views, or transposed copies in scratch that outlives them.
             .map(|((layout, start), view)| unsafe { View::new(*start, view.dtype(), layout) })
             .collect();
-        let written: SmallVec<[(Layout, *mut u8); 2]> = self
+        let targets: SmallVec<[(Layout, *mut u8); 2]> = self
             .outputs
             .iter()
             .map(|(view, start)| {
-                let (layout, from) = cut(view.layout());
+                let (layout, from) = slice_of(view.layout());
                 (layout, start.wrapping_offset(from * view.dtype().size() as isize))
             })
             .collect();
-        let mut outputs: SmallVec<[ViewMut; 2]> = written
+        let mut outputs: SmallVec<[ViewMut; 2]> = targets
             .iter()
             .zip(&self.outputs)
-            // SAFETY: a band, which this thread alone writes.
+            // SAFETY: the band is a slice of the output that only this thread writes.
             .map(|((layout, start), (view, _))| unsafe { ViewMut::new(*start, view.dtype(), layout) })
             .collect();
         self.program.run_serial(self.prefetch_cache, &inputs, &mut outputs);
@@ -209,8 +210,8 @@ mod tests {
 
     use super::*;
 
-    /// `x - y` of views of the same numbers whose axes lie as `order` and `also` say.
-    fn check(shape: &[usize], order: &[usize], also: &[usize]) {
+    /// `x - y` of two views of the same elements, stored in the axis orders `order` and `other_order`.
+    fn check(shape: &[usize], order: &[usize], other_order: &[usize]) {
         let tape = Tape {
             inputs: vec![umber_types::DType::Float32; 2],
             steps: vec![Step::Binary { kind: BinaryKind::Subtract, a: 0, b: 1 }],
@@ -219,30 +220,30 @@ mod tests {
         let program = Program::new(&tape).expect("the tape is valid");
         let size: usize = shape.iter().product();
         let numbers: Vec<f32> = (0..size).map(|i| (i * 7919 % 10_007) as f32).collect();
-        let across = |order: &[usize]| {
+        let permuted = |order: &[usize]| {
             let mut stored: Vec<usize> = vec![0; shape.len()];
-            for (place, &axis) in order.iter().enumerate() {
-                stored[place] = shape[axis];
+            for (position, &axis) in order.iter().enumerate() {
+                stored[position] = shape[axis];
             }
-            let mut back = vec![0; shape.len()];
-            for (place, &axis) in order.iter().enumerate() {
-                back[axis] = place;
+            let mut inverse = vec![0; shape.len()];
+            for (position, &axis) in order.iter().enumerate() {
+                inverse[axis] = position;
             }
-            Layout::contiguous(Shape::from(&stored[..])).permute(&back)
+            Layout::contiguous(Shape::from(&stored[..])).permute(&inverse)
         };
-        let (x, y) = (across(order), across(also));
+        let (x, y) = (permuted(order), permuted(other_order));
         let dense = Layout::contiguous(Shape::from(shape));
-        let mut found = vec![0f32; size];
+        let mut actual = vec![0f32; size];
         program
-            .run(&[View::of(&numbers, &x), View::of(&numbers, &y)], &mut [ViewMut::of(&mut found, &dense)]);
+            .run(&[View::of(&numbers, &x), View::of(&numbers, &y)], &mut [ViewMut::of(&mut actual, &dense)]);
         let mut index = vec![0usize; shape.len()];
-        for &value in &found {
+        for &value in &actual {
             let at = |layout: &Layout| {
-                let place: isize =
+                let offset: isize =
                     index.iter().zip(&layout.strides).map(|(&i, &stride)| i as isize * stride).sum();
-                numbers[place as usize]
+                numbers[offset as usize]
             };
-            assert_eq!(value, at(&x) - at(&y), "{shape:?} {order:?} {also:?} {index:?}");
+            assert_eq!(value, at(&x) - at(&y), "{shape:?} {order:?} {other_order:?} {index:?}");
             for axis in (0..shape.len()).rev() {
                 index[axis] += 1;
                 if index[axis] < shape[axis] {
@@ -254,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn transposed_inputs_are_transposed_back() {
+    fn transposed_inputs_are_read_in_output_order() {
         check(&[100, 130], &[1, 0], &[0, 1]);
         check(&[100, 130], &[0, 1], &[1, 0]);
         check(&[70, 4500], &[1, 0], &[1, 0]);

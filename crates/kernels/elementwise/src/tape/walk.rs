@@ -1,4 +1,4 @@
-//! One thread's way through the blocks of a run.
+//! The processing of a run's blocks by one thread.
 
 use smallvec::SmallVec;
 use umber_kernels_base::caches::{LINE, stream};
@@ -9,31 +9,31 @@ use super::program::Output;
 use super::run::{Access, Operand, Prefetch, Run};
 use crate::elementwise::{LANES, cast};
 
-/// Bytes written with non-temporal stores between requests for the next block.
+/// Bytes written with non-temporal stores between two prefetches of the next block.
 const STREAM_BYTES: usize = 256;
 
-/// Where things are while a block is computed.
+/// The addresses of operands while blocks are computed.
 pub(super) struct Walk<'r> {
     run: &'r Run<'r>,
     /// The address of each value: its register, or the memory of an input or output.
     values: SmallVec<[*mut u8; 8]>,
     /// The register of each value.
     registers: SmallVec<[*mut u8; 8]>,
-    /// A register for elements on their way to or from another representation.
+    /// A spare register for elements in another format.
     stage: *mut u8,
-    /// Where this row starts in each operand: inputs, then outputs.
+    /// The start of the row in each operand: inputs, then outputs.
     offsets: SmallVec<[isize; 8]>,
-    /// The place in its period of the first element that a periodic input's register holds.
+    /// For each periodic input, the phase of the first element in its register.
     phases: SmallVec<[Option<usize>; 8]>,
 }
 
-/// `count` rounded up to what vector kernels take.
+/// `count` rounded up to full lanes.
 fn lanes(count: usize) -> usize {
     count.next_multiple_of(LANES)
 }
 
 impl<'r> Walk<'r> {
-    /// `scratch` reaches one register more than the program has.
+    /// `scratch` has one register more than the program.
     pub(super) fn new(run: &'r Run<'r>, scratch: *mut u8) -> Walk<'r> {
         let program = run.program;
         let register = |i: u32| scratch.wrapping_add(i as usize * run.register());
@@ -49,21 +49,21 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Fill the registers of constants, once.
+    /// Fill the registers of constants.
     pub(super) fn constants(&mut self) {
-        let filled = self.filled_along_rows();
+        let padded = self.padded_row_length();
         for constant in &self.run.program.constants {
             let register = self.registers[constant.value as usize];
-            // SAFETY: a register has space for a block of any value.
-            unsafe { splat(constant.size, constant.bytes.as_ptr(), register, filled) };
+            // SAFETY: a register has memory for a block of any value.
+            unsafe { splat(constant.size, constant.bytes.as_ptr(), register, padded) };
         }
     }
 
-    fn filled_along_rows(&self) -> usize {
+    fn padded_row_length(&self) -> usize {
         lanes(self.run.row.min(self.run.block))
     }
 
-    /// Find where a row starts, and spread the inputs that are constant along it.
+    /// Set the offsets to the start of a row, and broadcast inputs that are constant along it.
     pub(super) fn enter_row(&mut self, row: usize, first: bool) {
         let run = self.run;
         let one_row = run.row == run.plan.size();
@@ -77,31 +77,31 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Fill an input's register with the element at the start of the row.
+    /// Broadcast the element at the start of the row to an input's register.
     fn splat_input(&mut self, input: usize) {
         let from = self.address(input, 0);
-        let filled = self.filled_along_rows();
+        let padded = self.padded_row_length();
         let (size, dtype) = (self.run.inputs[input].size, self.run.program.inputs[input]);
         let register = self.registers[input];
-        // SAFETY: the element lies in the view; registers have space for a block.
+        // SAFETY: the element is inside the view; registers have memory for a block.
         unsafe {
             if self.run.program.widened[input] {
-                splat(size, from, self.stage, filled);
+                splat(size, from, self.stage, padded);
                 let load = cast::load_float16(dtype).kernels[level()];
-                load(register, self.stage, self.stage, self.stage, filled);
+                load(register, self.stage, self.stage, self.stage, padded);
             } else {
-                splat(size, from, register, filled);
+                splat(size, from, register, padded);
             }
         }
     }
 
-    /// Inputs first, then outputs.
+    /// Operands by index: inputs first, then outputs.
     fn operand(&self, operand: usize) -> &'r Operand {
         let inputs = self.run.inputs.len();
         if operand < inputs { &self.run.inputs[operand] } else { &self.run.outputs[operand - inputs] }
     }
 
-    /// The address of the element `distance` elements of memory after the row's first.
+    /// The address of the element at `distance` elements in memory from the start of the row.
     fn address(&self, operand: usize, distance: isize) -> *mut u8 {
         let Operand { start, size, .. } = *self.operand(operand);
         start.wrapping_offset((self.offsets[operand] + distance) * size as isize)
@@ -110,7 +110,7 @@ impl<'r> Walk<'r> {
     /// Compute elements `start..start + count` of the row.
     ///
     /// # Safety
-    /// They lie in the row, `count` is no more than a block, and no other thread computes them.
+    /// The elements are inside the row, `count` is at most a block, and no other thread computes them.
     pub(super) unsafe fn block(&mut self, start: usize, count: usize) {
         let run = self.run;
         for input in 0..run.inputs.len() {
@@ -126,8 +126,8 @@ impl<'r> Walk<'r> {
             if run.prefetch == Prefetch::WithSteps {
                 self.prefetch(start + count, i, instructions.len());
             }
-            // SAFETY: the program gives every value an address with space for `lanes(count)` elements of its type,
-            // memory only where `count` is that, and never one that a block function reads and writes at once.
+            // SAFETY: every value has an address with memory for `lanes(count)` elements of its type (an operand's own memory
+            // only if `count` is a multiple of LANES), and a block function's output never overlaps its inputs.
             unsafe { instruction.run(run.program, &self.values, count, nontemporal) };
         }
         for output in 0..run.outputs.len() {
@@ -136,24 +136,25 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Say where outputs are made: in their memory, if it is dense and the instructions may write there. Do chains write past
-    /// the caches?
+    /// Choose the address of each output for this block: its own memory, if it is dense and instructions may write there, else a
+    /// register. Returns whether instructions use non-temporal stores.
     fn place_outputs(&mut self, start: usize, count: usize) -> bool {
         let run = self.run;
-        let is_whole = count.is_multiple_of(LANES);
+        let is_full = count.is_multiple_of(LANES);
         let address = |walk: &Walk, i: usize| walk.address(run.inputs.len() + i, start as isize);
         let outputs = || run.program.outputs.iter().zip(&run.outputs).enumerate();
         let nontemporal = run.direct
             && run.stream
-            && is_whole
+            && is_full
             && outputs().filter(|(_, (output, _))| output.streams).all(|(i, (_, operand))| {
                 operand.access == Access::InPlace && address(self, i).addr().is_multiple_of(LINE)
             });
         for (i, (output, operand)) in outputs() {
             if output.direct {
-                let may = if run.stream { nontemporal && output.streams } else { run.direct && is_whole };
+                let writes_directly =
+                    if run.stream { nontemporal && output.streams } else { run.direct && is_full };
                 let value = output.value as usize;
-                self.values[value] = if may && operand.access == Access::InPlace {
+                self.values[value] = if writes_directly && operand.access == Access::InPlace {
                     address(self, i)
                 } else {
                     self.registers[value]
@@ -168,31 +169,31 @@ impl<'r> Walk<'r> {
         self.run.block
     }
 
-    /// Bring elements of an input whose rows are short to `to`, as many rows at a time as the loop around them has.
+    /// Copy elements of an input with short rows to `to`, several rows per call.
     ///
     /// # Safety
-    /// The elements lie in the view, and there is space for them.
+    /// The elements are inside the view, and `to` has memory for them.
     unsafe fn load_short_rows(&self, input: usize, start: usize, count: usize, mut to: *mut u8) {
         let plan = &self.run.plan;
         let (size, length) = (self.run.inputs[input].size, plan.inner());
         let last = plan.lengths().len() - 1;
-        // Of one loop, no row follows another.
+        // With a single loop there is one row.
         let rows = if last > 0 { plan.lengths()[last - 1] } else { 1 };
-        let (across, along) = (plan.strides(input)[last.saturating_sub(1)], plan.strides(input)[last]);
+        let (row_stride, stride) = (plan.strides(input)[last.saturating_sub(1)], plan.strides(input)[last]);
         let mut done = 0;
         while done < count {
             let (row, first) = ((start + done) / length, (start + done) % length);
-            let from = self.address(input, plan.outer_offset(input, row) + first as isize * along);
+            let from = self.address(input, plan.outer_offset(input, row) + first as isize * stride);
             let left = count - done;
             // SAFETY: guaranteed by the caller of this function.
             let copied = unsafe {
                 if first > 0 || left < length {
-                    let part = left.min(length - first);
-                    gather(size, from, along, to, part);
-                    part
+                    let in_row = left.min(length - first);
+                    gather(size, from, stride, to, in_row);
+                    in_row
                 } else {
                     let rows = (left / length).min(rows - row % rows);
-                    copy_short(size, from, to, [(across, along), (length as isize, 1)], [rows, length]);
+                    copy_short(size, from, to, [(row_stride, stride), (length as isize, 1)], [rows, length]);
                     rows * length
                 }
             };
@@ -201,11 +202,11 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Elements `start..start + count` of the row of the one output, which is stored nowhere, until the next call.
+    /// Compute elements `start..start + count` of the row; returns those of the single output, valid until the next call.
     ///
     /// # Safety
     /// As [`Walk::block`].
-    pub(super) unsafe fn computed(&mut self, start: usize, count: usize) -> *const u8 {
+    pub(super) unsafe fn compute_block(&mut self, start: usize, count: usize) -> *const u8 {
         // SAFETY: guaranteed by the caller of this function.
         unsafe { self.block(start, count) };
         let output = &self.run.program.outputs[0];
@@ -214,12 +215,12 @@ impl<'r> Walk<'r> {
             return source;
         }
         let store = cast::store_float16(output.dtype).kernels[level()];
-        // SAFETY: registers have space for a block.
+        // SAFETY: registers have memory for a block.
         unsafe { store(self.stage, source, source, source, lanes(count)) };
         self.stage
     }
 
-    /// Bring a block of an input to where instructions can read it.
+    /// Make a block of an input available to instructions: in place, or copied to a register.
     ///
     /// # Safety
     /// As [`Walk::block`].
@@ -230,7 +231,7 @@ impl<'r> Walk<'r> {
         let register = self.registers[input];
         let is_widened = run.program.widened[input];
         let target = if is_widened { self.stage } else { register };
-        // A whole block of what repeats serves the next blocks, too.
+        // A register with a full block of a periodic input also serves the next blocks.
         let (start, count) = match access {
             Access::Periodic(period) => {
                 if self.phases[input].replace(start % period) == Some(start % period) {
@@ -238,14 +239,14 @@ impl<'r> Walk<'r> {
                 }
                 (start % period, run.block)
             }
-            Access::InPlace | Access::Splat | Access::Strided(_) | Access::Stretches => (start, count),
+            Access::InPlace | Access::Splat | Access::Strided(_) | Access::Segments => (start, count),
         };
-        let filled = lanes(count);
-        // SAFETY: the elements lie in the view, registers have space for a block.
+        let padded = lanes(count);
+        // SAFETY: the elements are inside the view; registers have memory for a block.
         let source = unsafe {
             match access {
                 Access::Splat => return,
-                Access::InPlace if filled == count && !run.copy_inputs => self.address(input, start as isize),
+                Access::InPlace if padded == count && !run.copy_inputs => self.address(input, start as isize),
                 Access::InPlace => {
                     gather(size, self.address(input, start as isize), 1, target, count);
                     target
@@ -254,11 +255,11 @@ impl<'r> Walk<'r> {
                     gather(size, self.address(input, start as isize * stride), stride, target, count);
                     target
                 }
-                Access::Stretches | Access::Periodic(_) if run.plan.inner() < MAX_SHORT_ROW => {
+                Access::Segments | Access::Periodic(_) if run.plan.inner() < MAX_SHORT_ROW => {
                     self.load_short_rows(input, start, count, target);
                     target
                 }
-                Access::Stretches | Access::Periodic(_) => {
+                Access::Segments | Access::Periodic(_) => {
                     let mut to = target;
                     run.plan.segments(input, start, count, |distance, length, stride| {
                         gather(size, self.address(input, distance), stride, to, length);
@@ -268,20 +269,20 @@ impl<'r> Walk<'r> {
                 }
             }
         };
-        // SAFETY: as above; what a block lacks to whole lanes repeats its first element.
+        // SAFETY: as above; incomplete lanes are padded with the first element.
         unsafe {
             if source == target {
-                splat(size, target, target.add(count * size), filled - count);
+                splat(size, target, target.add(count * size), padded - count);
             }
             if is_widened {
                 let load = cast::load_float16(dtype).kernels[level()];
-                load(register, source, source, source, filled);
+                load(register, source, source, source, padded);
             }
         }
         self.values[input] = if is_widened { register } else { source };
     }
 
-    /// Bring a block of an output to memory.
+    /// Store a block of an output.
     ///
     /// # Safety
     /// As [`Walk::block`].
@@ -291,7 +292,7 @@ impl<'r> Walk<'r> {
         let Operand { size, access, .. } = run.outputs[output];
         let Output { value, dtype, .. } = run.program.outputs[output];
         let mut source = self.values[value as usize];
-        // SAFETY: the elements lie in the view, registers have space for a block.
+        // SAFETY: the elements are inside the view; registers have memory for a block.
         unsafe {
             let to = self.address(operand, start as isize);
             if run.program.outputs[output].is_rounded() {
@@ -304,14 +305,14 @@ impl<'r> Walk<'r> {
             }
             match access {
                 Access::InPlace => {
-                    // Equal: an instruction has written there, or an input is its own output.
+                    // If they are equal, an instruction has written there, or an input is its own output.
                     if source != to && run.stream {
                         self.stream(source, to, count * size, start + count);
                     } else if source != to {
                         scatter(size, source, to, 1, count);
                     }
                 }
-                Access::Stretches | Access::Periodic(_) => {
+                Access::Segments | Access::Periodic(_) => {
                     run.plan.segments(operand, start, count, |distance, length, stride| {
                         scatter(size, source, self.address(operand, distance), stride, length);
                         source = source.add(length * size);
@@ -325,7 +326,7 @@ impl<'r> Walk<'r> {
         }
     }
 
-    /// Write a block with non-temporal stores. Meanwhile what the block from `next` on reads is asked for.
+    /// Write a block with non-temporal stores, interleaved with prefetches of the next block, which starts at `next`.
     ///
     /// # Safety
     /// As [`stream`].
@@ -334,24 +335,24 @@ impl<'r> Walk<'r> {
             // SAFETY: guaranteed by the caller of this function.
             return unsafe { stream(from, to, bytes) };
         }
-        let parts = bytes.div_ceil(STREAM_BYTES);
-        for part in 0..parts {
-            let begin = part * STREAM_BYTES;
-            // SAFETY: passed on; parts lie in the block.
+        let chunks = bytes.div_ceil(STREAM_BYTES);
+        for chunk in 0..chunks {
+            let begin = chunk * STREAM_BYTES;
+            // SAFETY: guaranteed by the caller of this function; the chunks are inside the block.
             unsafe { stream(from.add(begin), to.add(begin), STREAM_BYTES.min(bytes - begin)) };
-            self.prefetch(next, part, parts);
+            self.prefetch(next, chunk, chunks);
         }
     }
 
-    /// Ask for a part of what the block from `next` on will read, or what lies behind the row.
-    fn prefetch(&self, next: usize, part: usize, parts: usize) {
+    /// Prefetch one of `chunks` chunks of the inputs of the block that starts at `next`; addresses beyond the row are harmless.
+    fn prefetch(&self, next: usize, chunk: usize, chunks: usize) {
         let run = self.run;
         let count = run.block;
         for (i, input) in run.inputs.iter().enumerate() {
             if input.access == Access::InPlace {
                 let bytes = count * input.size;
-                let begin = (bytes * part / parts) & !63;
-                let end = bytes * (part + 1) / parts;
+                let begin = (bytes * chunk / chunks) & !63;
+                let end = bytes * (chunk + 1) / chunks;
                 let from = self.address(i, next as isize).wrapping_add(begin);
                 prefetch_lines(from, end - begin, run.prefetch_cache);
             }

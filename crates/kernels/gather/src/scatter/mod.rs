@@ -1,8 +1,8 @@
-//! Writes elements and slices to where indices point.
+//! Scatters: indexed writes and updates.
 //!
-//! Updates apply in the row-major order of the indices, whatever the number of threads: the last of several wins a
-//! set, and every one counts otherwise. Threads share the work by destination; only sums into a few elements are taken
-//! of parts of the updates, which shapes alone decide.
+//! Updates apply in the row-major order of the indices, whatever the number of threads: for `Set` the last duplicate wins, and
+//! all other kinds combine every duplicate. Threads split the work by destination. Only sums into few elements are split by
+//! updates, into a number of partial sums that depends on the shapes alone.
 
 mod axis;
 mod slices;

@@ -1,4 +1,4 @@
-//! What a scatter does to an element where it writes.
+//! The update of an element by a scatter.
 
 use std::marker::PhantomData;
 
@@ -8,19 +8,19 @@ use umber_types::{Bool, Complex32, Complex64, bf16, f16};
 
 /// The new value of an element, given its old one and an update.
 pub(super) trait Update: 'static {
-    /// The element of both.
+    /// The element type of the destination and of the updates.
     type Element: Copy + Send + Sync;
-    /// Several updates of one element combine in this type and are rounded once.
+    /// Duplicate updates of one element combine in this type and are rounded once.
     type Wide: Copy + Send + Sync;
-    /// Is `Wide` another type?
+    /// Whether `Wide` differs from `Element`.
     const WIDENS: bool = false;
-    /// The update that changes no element, not even the sign of a zero, where updates may be brought together first.
-    const NOTHING: Option<Self::Element> = None;
+    /// The identity of the update, which preserves even the sign of zero; `Some` if privatisation is allowed.
+    const IDENTITY: Option<Self::Element> = None;
     /// To the wide type.
     fn widen(value: Self::Element) -> Self::Wide;
     /// From the wide type.
     fn narrow(value: Self::Wide) -> Self::Element;
-    /// The old value with an update.
+    /// The old value combined with an update.
     fn combine(old: Self::Wide, update: Self::Wide) -> Self::Wide;
 }
 
@@ -31,24 +31,24 @@ macro_rules! updates {
 }
 
 updates! {
-    /// The update takes the element's place.
+    /// Replace the element.
     Set,
-    /// The update is added.
+    /// Add the update.
     Add,
-    /// The update is a factor.
+    /// Multiply by the update.
     Multiply,
-    /// The greater stays.
+    /// Keep the maximum.
     Maximum,
-    /// The lesser stays.
+    /// Keep the minimum.
     Minimum
 }
 
 macro_rules! update {
-    ($name:ident<$ty:ty>, |$old:ident, $new:ident| $combine:expr $(, nothing $nothing:expr)?) => {
+    ($name:ident<$ty:ty>, |$old:ident, $new:ident| $combine:expr $(, identity $identity:expr)?) => {
         impl Update for $name<$ty> {
             type Element = $ty;
             type Wide = $ty;
-            $(const NOTHING: Option<$ty> = Some($nothing);)?
+            $(const IDENTITY: Option<$ty> = Some($identity);)?
             #[inline(always)]
             fn widen(value: $ty) -> $ty {
                 value
@@ -87,21 +87,21 @@ macro_rules! update {
 macro_rules! set {
     ($($ty:ty)*) => { $(update!(Set<$ty>, |_old, new| new);)* };
 }
-// By size only: a set moves bits.
+// By width only, since a set copies bits.
 set!(u8 u16 u32 [u32; 2] [u64; 2]);
 
 macro_rules! wrapping {
     ($($ty:ty)*) => { $(
-        update!(Add<$ty>, |old, new| old.wrapping_add(new), nothing 0);
+        update!(Add<$ty>, |old, new| old.wrapping_add(new), identity 0);
         update!(Multiply<$ty>, |old, new| old.wrapping_mul(new));
     )* };
 }
-// Wrapping sums and products do not know signs.
+// Wrapping sums and products are the same for signed integers.
 wrapping!(u8 u16 u32 u64);
 
 macro_rules! inexact {
-    ($($ty:ty, $nothing:expr;)*) => { $(
-        update!(Add<$ty>, |old, new| old + new, nothing $nothing);
+    ($($ty:ty, $identity:expr;)*) => { $(
+        update!(Add<$ty>, |old, new| old + new, identity $identity);
         update!(Multiply<$ty>, |old, new| old * new);
     )* };
 }
@@ -137,10 +137,10 @@ macro_rules! match_update {
             }};
         }
         macro_rules! arithmetic {
-            ($update:ident, $truth:ident) => {
+            ($update:ident, $logical:ident) => {
                 match $dtype {
-                    // Of truth values the sum is any, the product all.
-                    DType::Bool => with!($truth, Bool),
+                    // For bool the sum is logical or, the product logical and.
+                    DType::Bool => with!($logical, Bool),
                     DType::UInt8 | DType::Int8 => with!($update, u8),
                     DType::UInt16 | DType::Int16 => with!($update, u16),
                     DType::UInt32 | DType::Int32 => with!($update, u32),
@@ -151,7 +151,7 @@ macro_rules! match_update {
                     DType::Float64 => with!($update, f64),
                     DType::Complex64 => with!($update, Complex32),
                     DType::Complex128 => with!($update, Complex64),
-                    _ => unreachable!("floats of eight bits are only set"),
+                    _ => unreachable!("float8 supports only Set"),
                 }
             };
         }

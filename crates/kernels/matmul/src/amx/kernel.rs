@@ -1,28 +1,28 @@
-//! Sums of products of packed panels, in tiles.
+//! AMX kernels: sums of products of packed panels, in tile registers.
 //!
-//! A panel holds [`TWO_TILES`] rows of the left operand, or columns of the right one, or half as many; of each [`STEP`] of
-//! the depth one tile or two, one after the other. A tile has 16 rows of 64 bytes: of the left operand, 32 terms of each
-//! row; of the right one, pairs of terms that follow each other, of 16 columns.
+//! A panel holds [`TWO_TILES`] rows of the left operand or columns of the right one, or half as many. For each [`STEP`] of the
+//! depth it has one or two consecutive tiles. A tile has 16 rows of 64 bytes: for the left operand, 32 terms of each row; for
+//! the right one, pairs of consecutive terms of 16 columns.
 
 use std::arch::asm;
 
 use umber_kernels_base::amx::Tiles;
 
-/// Terms of the depth in a tile.
+/// Terms of the depth per tile.
 pub(super) const STEP: usize = 32;
-/// Rows or columns of two tiles.
+/// Rows or columns per two tiles.
 pub(super) const TWO_TILES: usize = 32;
-/// Elements in a tile.
+/// Elements per tile.
 pub(super) const TILE: usize = 512;
 
-/// Where a block of the sums is: up to two tiles by two.
+/// A block of the sums in memory: up to two by two tiles.
 #[derive(Clone, Copy)]
 pub(super) struct Sums {
     pub(super) start: *mut f32,
-    /// Distance between rows.
+    /// Row stride.
     pub(super) row: usize,
-    /// Add to what is there?
-    pub(super) is_begun: bool,
+    /// Add to the existing values?
+    pub(super) accumulate: bool,
 }
 
 macro_rules! kernels {
@@ -31,9 +31,9 @@ macro_rules! kernels {
         /// Add the products of two panels, `steps` tiles deep.
         ///
         /// # Safety
-        /// The panels are readable and the sums writable; all have as many tiles as the name says.
+        /// The panels are readable and the sums writable; all have as many tiles as the name says, and `Tiles` are configured.
         pub(super) unsafe fn $name(_: &Tiles, a: *const u16, b: *const u16, steps: usize, sums: Sums) {
-            // SAFETY: the caller's; the unit is configured, and compiled code keeps nothing in tiles.
+            // SAFETY: guaranteed by the caller; `Tiles` proves the configuration, and compiled code does not use tile registers.
             unsafe {
                 asm!(
                     "test {begun:e}, {begun:e}",
@@ -53,7 +53,7 @@ macro_rules! kernels {
                     "jnz 5b",
                     "6:",
                     $($end,)*
-                    begun = in(reg) u32::from(sums.is_begun),
+                    begun = in(reg) u32::from(sums.accumulate),
                     steps = inout(reg) steps => _,
                     a = inout(reg) a => _,
                     b = inout(reg) b => _,
@@ -106,10 +106,10 @@ mod tests {
     use umber_amx_emulator as emulator;
     use umber_kernels_base::amx::{ROW, SIDE};
 
-    /// Panels of small whole numbers, whose sums are exact, and what `kernel` makes of them, compared with the definition.
+    /// Compare `kernel` with the definition, for panels of small integers, whose sums are exact.
     fn check(
         tiles: [usize; 2],
-        is_begun: bool,
+        accumulate: bool,
         kernel: unsafe fn(&Tiles, *const u16, *const u16, usize, Sums),
     ) {
         const STEPS: usize = 3;
@@ -118,35 +118,35 @@ mod tests {
         let mut panel = |tiles: usize| -> Vec<u16> {
             let number = || {
                 state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-                let small = (state >> 24) as i8 / 8;
-                (f32::from(small).to_bits() >> 16) as u16
+                let integer = (state >> 24) as i8 / 8;
+                (f32::from(integer).to_bits() >> 16) as u16
             };
             std::iter::repeat_with(number).take(STEPS * tiles * TILE).collect()
         };
         let (left, right) = (panel(tiles[0]), panel(tiles[1]));
-        let float = |half: u16| f32::from_bits(u32::from(half) << 16);
+        let float = |bits: u16| f32::from_bits(u32::from(bits) << 16);
         let mut sums = vec![7f32; TWO_TILES * WIDTH];
         let unit = Tiles::configure(ROW);
-        // SAFETY: panels of so many tiles and steps, and space for the sums of two tiles by two.
+        // SAFETY: the panels have this many tiles and steps, and the sums hold two by two tiles.
         unsafe {
-            let sums = Sums { start: sums.as_mut_ptr(), row: WIDTH, is_begun };
+            let sums = Sums { start: sums.as_mut_ptr(), row: WIDTH, accumulate };
             kernel(&unit, left.as_ptr(), right.as_ptr(), STEPS, sums);
         }
         for (i, row) in sums.chunks_exact(WIDTH).enumerate() {
-            for (j, &found) in row.iter().enumerate() {
+            for (j, &actual) in row.iter().enumerate() {
                 let mut expected = 7.0;
                 if i < tiles[0] * SIDE && j < tiles[1] * SIDE {
-                    let [at, by] = [(i, tiles[0]), (j, tiles[1])]
+                    let [left_at, right_at] = [(i, tiles[0]), (j, tiles[1])]
                         .map(|(line, tiles)| move |step: usize| (step * tiles + line / SIDE) * TILE);
                     let terms = (0..STEPS * STEP).map(|term| {
                         let (step, term) = (term / STEP, term % STEP);
-                        let x = left[at(step) + i % SIDE * STEP + term];
-                        let y = right[by(step) + term / 2 * STEP + j % SIDE * 2 + term % 2];
+                        let x = left[left_at(step) + i % SIDE * STEP + term];
+                        let y = right[right_at(step) + term / 2 * STEP + j % SIDE * 2 + term % 2];
                         float(x) * float(y)
                     });
-                    expected = terms.sum::<f32>() + if is_begun { 7.0 } else { 0.0 };
+                    expected = terms.sum::<f32>() + if accumulate { 7.0 } else { 0.0 };
                 }
-                assert_eq!(found, expected, "row {i}, column {j} of {tiles:?} tiles");
+                assert_eq!(actual, expected, "row {i}, column {j} of {tiles:?} tiles");
             }
         }
     }
@@ -154,11 +154,11 @@ mod tests {
     #[test]
     fn panels_are_multiplied() {
         emulator::install();
-        for is_begun in [false, true] {
-            check([2, 2], is_begun, two_by_two);
-            check([2, 1], is_begun, two_by_one);
-            check([1, 2], is_begun, one_by_two);
-            check([1, 1], is_begun, one_by_one);
+        for accumulate in [false, true] {
+            check([2, 2], accumulate, two_by_two);
+            check([2, 1], accumulate, two_by_one);
+            check([1, 2], accumulate, one_by_two);
+            check([1, 1], accumulate, one_by_one);
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Products of bfloat16 matrices by the tiles of AMX or, without, by vectors that take terms in pairs; sums are float32.
+//! Products of bfloat16 matrices with AMX tiles or AVX-512 BF16 vectors, which multiply pairs of terms; sums are float32.
 //!
-//! [`pack`] brings blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
-//! multiplies panels, and [`unit`] says which of them the processor has ([`amx`](umber_kernels_base::amx) knows about
-//! tiles). Blocks of the sums stay in L2 while the depth passes by; packing is a few per cent of the work where blocks have some
+//! [`pack`] packs blocks of both operands into panels of tiles, whatever their strides, [`kernel`] (or [`vectors`])
+//! multiplies panels, and [`unit`] detects which of them the processor has ([`amx`](umber_kernels_base::amx) configures
+//! tiles). A block of the sums stays in L2 for the whole depth; packing takes a few per cent of the time for blocks of some
 //! hundred rows and columns.
 
 mod kernel;
@@ -20,15 +20,15 @@ use kernel::{STEP, Sums, TWO_TILES};
 use pack::Side;
 use unit::{Kind, Unit, available};
 
-/// Rows and columns of a block of sums: a megabyte, half of L2 of processors with tiles.
+/// Rows and columns of a block of sums: one megabyte, half of L2 on processors with AMX.
 const BLOCK: usize = 512;
-/// Depth of the packed blocks: two panels and their sums fit L1.
+/// Depth of packed blocks: two panels and their sums fit L1.
 const DEPTH: usize = 256;
 
-/// Products of fewer multiplications are not worth the configuration.
+/// Minimum number of multiplications for which configuring the tiles pays.
 const MIN_MULTIPLICATIONS: usize = 1 << 12;
 
-/// Multiplications a nanosecond, about, of one thread, if there is such a unit.
+/// Approximate multiplications per nanosecond of one thread, if such a unit is available.
 pub(super) fn speed() -> Option<f64> {
     available().map(|kind| match kind {
         Kind::Tiles => 500.0,
@@ -36,7 +36,7 @@ pub(super) fn speed() -> Option<f64> {
     })
 }
 
-/// Is there such a unit, and is the product large enough for it?
+/// True if a unit is available and the product is large enough for it.
 pub(super) fn is_suitable(product: &Product<bf16, f32>) -> bool {
     let Product { m, n, k, .. } = *product;
     m > MAX_GEMV_ROWS
@@ -45,31 +45,33 @@ pub(super) fn is_suitable(product: &Product<bf16, f32>) -> bool {
         && available().is_some()
 }
 
-/// Rows and columns of the blocks of an `m` by `n` result, of about equal size.
+/// Rows and columns of the blocks of an `m` by `n` result, of roughly equal size.
 pub(super) fn block(m: usize, n: usize) -> (usize, usize) {
-    let part = |length: usize| length.div_ceil(length.div_ceil(BLOCK).max(1)).next_multiple_of(TWO_TILES);
-    (part(m), part(n))
+    let side = |length: usize| length.div_ceil(length.div_ceil(BLOCK).max(1)).next_multiple_of(TWO_TILES);
+    (side(m), side(n))
 }
 
-/// Compute `a @ b`, which must [`is_suitable`].
+/// Compute `a @ b`; [`is_suitable`] must hold.
 pub(super) fn product(product: &Product<bf16, f32>) {
-    let Some(unit) = available().map(Unit::ready) else { unreachable!("no product suits without a unit") };
+    let Some(unit) = available().map(Unit::new) else {
+        unreachable!("without a unit no product is suitable")
+    };
     let Product { m, n, k, .. } = *product;
     let (height, width) = block(m, n);
     let depth = k.min(DEPTH);
-    let (lefts, rights) = (pack::size(height, depth), pack::size(width, depth));
-    scratch::with(lefts + rights, |packed: &mut [u16]| {
-        let (left, right) = packed.split_at_mut(lefts);
+    let (left_len, right_len) = (pack::size(height, depth), pack::size(width, depth));
+    scratch::with(left_len + right_len, |packed: &mut [u16]| {
+        let (left, right) = packed.split_at_mut(left_len);
         for j in (0..n).step_by(width) {
             for i in (0..m).step_by(height) {
                 let block = product.rows(i..m.min(i + height)).columns(j..n.min(j + width));
                 for u in (0..k).step_by(depth) {
-                    let part = block.depths(u..k.min(u + depth));
-                    // SAFETY: processors with such a unit have AVX-512; the matrices are those of the product.
+                    let slice = block.depths(u..k.min(u + depth));
+                    // SAFETY: processors with such a unit have AVX-512 (F and BW); the matrices are those of the product.
                     unsafe {
-                        pack::pack(Side::Right, bits(part.b).transposed(), part.n, part.k, right);
-                        pack::pack(Side::Left, bits(part.a), part.m, part.k, left);
-                        multiply(&unit, &part, left, right, u > 0);
+                        pack::pack(Side::Right, bits(slice.b).transposed(), slice.n, slice.k, right);
+                        pack::pack(Side::Left, bits(slice.a), slice.m, slice.k, left);
+                        multiply(&unit, &slice, left, right, u > 0);
                     }
                 }
             }
@@ -84,8 +86,8 @@ fn bits(matrix: Matrix<bf16>) -> Matrix<u16> {
 /// Multiply packed operands.
 ///
 /// # Safety
-/// They are those of the product.
-unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], right: &[u16], is_begun: bool) {
+/// `left` and `right` are the packed operands of the product.
+unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], right: &[u16], accumulate: bool) {
     let Product { m, n, k, out, out_row, .. } = *product;
     let steps = k.div_ceil(STEP);
     for j in (0..n).step_by(TWO_TILES) {
@@ -94,7 +96,7 @@ unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], righ
         for i in (0..m).step_by(TWO_TILES) {
             let a = left[pack::panel(i, k)..].as_ptr();
             let rows = (m - i).min(TWO_TILES);
-            // SAFETY: the unit is ready, and the panels are those of these rows and columns.
+            // SAFETY: the unit is available, and the panels are those of these rows and columns.
             let add = |sums: Sums| unsafe {
                 match (unit, rows > SIDE, columns > SIDE) {
                     (Unit::Tiles(tiles), true, true) => kernel::two_by_two(tiles, a, b, steps, sums),
@@ -108,24 +110,24 @@ unsafe fn multiply(unit: &Unit, product: &Product<bf16, f32>, left: &[u16], righ
                 }
             };
             let start = out.wrapping_offset(i as isize * out_row).wrapping_add(j);
-            let is_whole = rows.is_multiple_of(SIDE) && columns.is_multiple_of(SIDE);
-            if is_whole && out_row > 0 {
-                // Whole tiles inside the product.
-                add(Sums { start, row: out_row as usize, is_begun });
+            let is_full = rows.is_multiple_of(SIDE) && columns.is_multiple_of(SIDE);
+            if is_full && out_row > 0 {
+                // Full tiles inside the output.
+                add(Sums { start, row: out_row as usize, accumulate });
                 continue;
             }
             let mut scratch = [0f32; TWO_TILES * TWO_TILES];
-            // SAFETY: inside the product, of which this block is ours.
+            // SAFETY: the rows and columns are inside the output, which this thread writes exclusively.
             let line = |row: usize| unsafe {
                 std::slice::from_raw_parts_mut(start.wrapping_offset(row as isize * out_row), columns)
             };
-            if is_begun {
+            if accumulate {
                 for (row, scratch) in scratch.chunks_exact_mut(TWO_TILES).enumerate().take(rows) {
                     scratch[..columns].copy_from_slice(line(row));
                 }
             }
-            // Two tiles by two have room.
-            add(Sums { start: scratch.as_mut_ptr(), row: TWO_TILES, is_begun });
+            // The scratch holds two by two tiles.
+            add(Sums { start: scratch.as_mut_ptr(), row: TWO_TILES, accumulate });
             for (row, scratch) in scratch.chunks_exact(TWO_TILES).enumerate().take(rows) {
                 line(row).copy_from_slice(&scratch[..columns]);
             }

@@ -1,4 +1,4 @@
-//! Operands in panels of tiles, as [`kernel`](super::kernel) reads them.
+//! Packs operands into panels of tiles for [`kernel`](super::kernel).
 
 use std::arch::x86_64::*;
 
@@ -8,7 +8,7 @@ use umber_kernels_base::transpose::avx512::words;
 use super::kernel::{STEP, TILE, TWO_TILES};
 use crate::product::Matrix;
 
-/// How a tile holds the terms of a row (of the left operand) or of a column (of the right one).
+/// The layout of the terms of a row (of the left operand) or of a column (of the right one) in a tile.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     /// A row of the tile holds the terms of one row.
@@ -17,38 +17,38 @@ pub(super) enum Side {
     Right,
 }
 
-/// Elements of the panels for this many rows and this depth.
+/// Elements of the panels for this number of rows and depth.
 pub(super) fn size(rows: usize, depth: usize) -> usize {
     rows.next_multiple_of(SIDE) * depth.next_multiple_of(STEP)
 }
 
-/// Where the panel from a row on begins.
+/// The offset of the panel that starts with this row.
 pub(super) fn panel(row: usize, depth: usize) -> usize {
     debug_assert!(row.is_multiple_of(TWO_TILES));
     row * depth.next_multiple_of(STEP)
 }
 
-/// Pack `rows` rows of `depth` terms; of the right operand, its columns are the rows here. What is missing in the last
-/// tiles is zero.
+/// Pack `rows` rows of `depth` terms (of the right operand, columns count as rows). Missing elements of the last tiles are
+/// zero.
 ///
 /// # Safety
-/// The processor has AVX-512 (F and BW), the matrix is readable.
+/// The processor has AVX-512 (F and BW), and the matrix is readable.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) unsafe fn pack(side: Side, from: Matrix<u16>, rows: usize, depth: usize, to: &mut [u16]) {
     assert!(to.len() >= size(rows, depth));
-    // SAFETY: the tiles are inside `to`, as asserted; the caller's for the rest.
+    // SAFETY: the tiles are inside `to`, as asserted; the matrix and the instructions are guaranteed by the caller.
     let pack_one = |row: usize, step: usize| unsafe {
         let tiles = if row + SIDE < rows { 2 } else { 1 };
         let target = to.as_ptr().cast_mut().add(panel(row, depth) + step / STEP * tiles * TILE);
-        let part = Part {
+        let source = TileSource {
             from: from.from(row, step),
             rows: (rows - row).min(TWO_TILES),
             depth: (depth - step).min(STEP),
         };
-        part.pack(side, target);
+        source.pack(side, target);
     };
     if from.rows == 1 && from.columns != 1 {
-        // Along memory first.
+        // Column-major: walk along memory.
         for step in (0..depth).step_by(STEP) {
             for row in (0..rows).step_by(TWO_TILES) {
                 pack_one(row, step);
@@ -63,14 +63,14 @@ pub(super) unsafe fn pack(side: Side, from: Matrix<u16>, rows: usize, depth: usi
     }
 }
 
-/// What goes into one tile, or two.
-struct Part {
+/// The elements of one or two tiles.
+struct TileSource {
     from: Matrix<u16>,
     rows: usize,
     depth: usize,
 }
 
-impl Part {
+impl TileSource {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn pack(&self, side: Side, to: *mut u16) {
@@ -88,19 +88,19 @@ impl Part {
                     }
                 }
                 let from = Matrix { start: dense.as_ptr(), rows: STEP as isize, columns: 1 };
-                Part { from, ..*self }.by_rows(side, to);
+                TileSource { from, ..*self }.by_rows(side, to);
             }
         }
     }
 
-    /// The terms of a row are next to each other.
+    /// Pack rows whose terms are contiguous.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn by_rows(&self, side: Side, to: *mut u16) {
         let mask = first(self.depth);
         for tile in 0..self.rows.div_ceil(SIDE) {
             let to = to.wrapping_add(tile * TILE);
-            // SAFETY: the caller's; what is outside the matrix is masked.
+            // SAFETY: the matrix is readable by the caller's contract; elements outside it are masked.
             let line = |row: usize| unsafe {
                 let row = tile * SIDE + row;
                 if row < self.rows {
@@ -129,12 +129,12 @@ impl Part {
         }
     }
 
-    /// The rows are next to each other, for each term.
+    /// Pack columns of terms that are contiguous along the rows.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     unsafe fn by_depth(&self, side: Side, to: *mut u16) {
         let mask = first(self.rows);
-        // SAFETY: the caller's; what is outside the matrix is masked.
+        // SAFETY: the matrix is readable by the caller's contract; elements outside it are masked.
         let line = |term: usize| unsafe {
             if term < self.depth {
                 _mm512_maskz_loadu_epi16(mask, self.from.at(0, term).cast())
@@ -148,7 +148,7 @@ impl Part {
         let [lefts, rights] = &mut pairs;
         for (pair, (left, right)) in lefts.iter_mut().zip(rights).enumerate() {
             let (x, y) = (line(2 * pair), line(2 * pair + 1));
-            // Fours of columns lie every other one in either.
+            // `unpack` interleaves within 128-bit lanes; the permutations below restore the order of the groups of four columns.
             let (x, y) = (_mm512_unpacklo_epi16(x, y), _mm512_unpackhi_epi16(x, y));
             *left = _mm512_permutex2var_epi64(x, low, y);
             *right = _mm512_permutex2var_epi64(x, high, y);
@@ -170,13 +170,13 @@ impl Part {
     }
 }
 
-/// The mask of the first elements of a vector.
+/// The mask of the first `count` elements of a vector.
 fn first(count: usize) -> __mmask32 {
     debug_assert!((1..=32).contains(&count));
     u32::MAX >> (32 - count)
 }
 
-/// Store the transposed matrix of 32-bit elements.
+/// Store the transpose of a block of 32-bit elements.
 ///
 /// # Safety
 /// Sixteen vectors are writable.

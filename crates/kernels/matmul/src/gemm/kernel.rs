@@ -5,9 +5,9 @@ use std::ops::Range;
 use umber_kernels_base::isa::{level, prefetch_l1};
 use umber_kernels_base::lanes::{Lanes, Ring};
 
-/// Vectors of a panel of columns.
+/// Vectors per row of a panel.
 pub(super) const VECTORS: usize = 2;
-/// The maximum rows of a tile: accumulators and operands fill thirty-two 64-byte registers.
+/// The maximum rows of a tile: accumulators and operands fill the thirty-two 64-byte registers.
 pub(super) const MAX_ROWS: usize = 12;
 /// The minimum rows: fewer accumulators do not hide the latency of FMA.
 pub(super) const MIN_ROWS: usize = 3;
@@ -39,22 +39,22 @@ pub(super) fn max_rows() -> usize {
     if level() == 2 { MAX_ROWS } else { MAX_ROWS / 2 }
 }
 
-/// A range from zero in as few parts as `most` allows, of two lengths at most: none of several is shorter than half of `most`.
-pub(super) fn parts(length: usize, most: usize) -> impl Iterator<Item = Range<usize>> + Clone {
-    let count = length.div_ceil(most).max(1);
-    let (least, longer) = (length / count, length % count);
+/// Split `0..length` into the fewest ranges of at most `max`, whose lengths differ by at most one.
+pub(super) fn balanced_ranges(length: usize, max: usize) -> impl Iterator<Item = Range<usize>> + Clone {
+    let count = length.div_ceil(max).max(1);
+    let (shorter, longer) = (length / count, length % count);
     (0..count).scan(0, move |end, index| {
         let start = *end;
-        *end += least + usize::from(index < longer);
+        *end += shorter + usize::from(index < longer);
         Some(start..*end)
     })
 }
 
-/// A tile of a result.
+/// One tile of the result.
 pub(super) struct Tile<T> {
-    /// Some rows of the packed left matrix.
+    /// Rows of the packed left matrix.
     pub(super) left: *const T,
-    /// Some columns of the packed right matrix.
+    /// A panel of the packed right matrix.
     pub(super) panel: *const T,
     pub(super) depth: usize,
     pub(super) out: *mut T,
@@ -64,10 +64,10 @@ pub(super) struct Tile<T> {
 }
 
 impl<T: Ring> Tile<T> {
-    /// Compute so many rows, from [`MIN_ROWS`] to [`max_rows`].
+    /// Compute `rows` rows, from [`MIN_ROWS`] to [`max_rows`].
     ///
     /// # Safety
-    /// The left matrix has as many rows, and the result, too, which holds a panel's width of each.
+    /// The left matrix and the result have as many rows; the rows of the result hold a panel's width.
     #[inline(always)]
     pub(super) unsafe fn run<V: Lanes<T>, const FUSED: bool>(&self, rows: usize) {
         debug_assert!((MIN_ROWS..=MAX_ROWS).contains(&rows));
@@ -84,10 +84,10 @@ impl<T: Ring> Tile<T> {
         if const { H > MAX_ROWS / 2 && size_of::<V>() < 64 } {
             unreachable!("shorter vectors have fewer registers");
         }
-        let place = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
+        let address = |row: usize| self.out.wrapping_offset(row as isize * self.out_row);
         for row in 0..H {
-            prefetch_l1(place(row));
-            prefetch_l1(place(row).wrapping_add(VECTORS * V::COUNT - 1));
+            prefetch_l1(address(row));
+            prefetch_l1(address(row).wrapping_add(VECTORS * V::COUNT - 1));
         }
         let width = VECTORS * V::COUNT;
         let mut sums = [[V::splat(T::ZERO); VECTORS]; H];
@@ -106,12 +106,12 @@ impl<T: Ring> Tile<T> {
                 left = left.add(H);
                 panel = panel.add(width);
             }
-            let one = V::splat(T::factor(1.0));
+            let unit = V::splat(T::factor(1.0));
             for (row, sums) in sums.into_iter().enumerate() {
                 for (vector, sum) in sums.into_iter().enumerate() {
-                    let to = place(row).add(vector * V::COUNT);
+                    let to = address(row).add(vector * V::COUNT);
                     // The old value is added last, off the critical path.
-                    let sum = if self.overwrite { sum } else { V::load(to).add_product::<FUSED>(sum, one) };
+                    let sum = if self.overwrite { sum } else { V::load(to).add_product::<FUSED>(sum, unit) };
                     sum.store(to);
                 }
             }
@@ -119,10 +119,10 @@ impl<T: Ring> Tile<T> {
     }
 }
 
-/// Add the products of one depth.
+/// Add the products for one depth.
 ///
 /// # Safety
-/// Of [`Tile::sum`].
+/// As of [`Tile::sum`].
 #[inline(always)]
 unsafe fn add<T: Ring, V: Lanes<T>, const FUSED: bool, const H: usize>(
     sums: &mut [[V; VECTORS]; H],

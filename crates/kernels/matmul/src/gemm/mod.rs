@@ -1,6 +1,6 @@
 //! Packed GEMM: blocks of both operands are packed in the order in which the micro-kernel reads them.
 //!
-//! A *block* of rows of the left matrix stays in L2, a *panel* of a few columns of the right matrix in L1. Both are cut at
+//! A *block* of rows of the left matrix stays in L2, a *panel* of a few columns of the right matrix in L1. Both are split at
 //! the same depths whatever the number of threads. The scheme is that of Goto and van de Geijn, "Anatomy of high-performance
 //! matrix multiplication" (ACM Transactions on Mathematical Software 34, 2008).
 
@@ -20,66 +20,66 @@ use super::multiply::{LARGE, MAX_GEMV_ROWS, Multiply};
 use super::product::{Beta, Product};
 use super::skinny;
 use super::split::OnBlock;
-use kernel::{MAX_ROWS, MIN_ROWS, Tile, VECTORS, max_rows, parts};
+use kernel::{MAX_ROWS, MIN_ROWS, Tile, VECTORS, balanced_ranges, max_rows};
 use pack::{Columns, block, pack_left, scratch_len};
 
-/// Bytes of a panel and of the rows of a tile: about L1.
+/// Bytes of a panel and of the rows of a tile: roughly L1.
 const L1_BYTES: usize = 34 << 10;
 /// Bytes of a block, which shares L2 with panels.
 const L2_BYTES: usize = 150 << 10;
-/// Columns of the right matrix that are packed before the next ones; every block is multiplied with them.
+/// Columns of the right matrix per strip: all blocks are multiplied with a packed strip before the next one is packed.
 const STRIP: usize = 2048;
-/// Columns that are packed together: some cache lines of each row.
+/// Columns that are packed together: a few cache lines of each row.
 const GROUP: usize = 128;
 /// Columns of the widest panel.
 const MAX_PANEL: usize = 32;
 /// Number of multiply-adds from which packing pays.
 const MIN_MULTIPLICATIONS: usize = 48 * 48 * 48;
-/// Rows, in columns, of tall matrices.
+/// Minimum ratio of rows to columns of a tall product.
 const TALL: usize = 16;
 /// The minimum depth: below it, writing the result takes about as long as computing it.
 const MIN_DEPTH: usize = 16;
 /// Row counts for which the `gemm` crate packs a large matrix at a loss with 64-byte vectors, and the minimum size of that
-/// matrix, or of a thread's part of it.
+/// matrix, or of a thread's share of it.
 const SKINNY_ROWS: RangeInclusive<usize> = 16..=128;
-const MANY: usize = 2 << 20;
-/// The depth of short sums.
-const SHORT_SUMS: usize = 128;
+const MIN_SKINNY_BYTES: usize = 2 << 20;
+/// The maximum depth of short sums.
+const MAX_SHORT_DEPTH: usize = 128;
 /// Rows and columns from which threads share the packed right matrix.
 const MIN_SHARED: usize = 192;
-/// As [`STRIP`] for a shared packed matrix, and its maximum size in bytes.
-const WIDE: usize = 1024;
-const SHARED: usize = 8 << 20;
-/// The minimum rows of a shared block, which reads all panels.
-const SHORT: usize = MAX_ROWS;
+/// As [`STRIP`] for a shared packed matrix, and the maximum size of that in bytes.
+const SHARED_STRIP: usize = 1024;
+const SHARED_BYTES: usize = 8 << 20;
+/// The minimum rows of a shared block, since each block reads all panels.
+const MIN_SHARED_ROWS: usize = MAX_ROWS;
 
 /// Is this kernel preferred for one thread's product of this shape? It is with 32-byte vectors; with longer ones the `gemm`
 /// crate is faster (but see [`suits_skinny`]), as it is for small and for tall matrices, whose left operand it does not pack.
 pub fn is_suitable<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Acc>());
-    let enough = if bytes < LARGE { MAX_GEMV_ROWS + 1 } else { MAX_GEMV_ROWS / 2 };
+    let min_rows = if bytes < LARGE { MAX_GEMV_ROWS + 1 } else { MAX_GEMV_ROWS / 2 };
     let is_large = m.saturating_mul(n).saturating_mul(k) > MIN_MULTIPLICATIONS;
     let is_tall = S::DIRECT && m > TALL * n;
-    has_vectors::<S::Acc>() && m >= enough && n >= MAX_PANEL / 2 && k >= MIN_DEPTH && is_large && !is_tall
+    has_vectors::<S::Acc>() && m >= min_rows && n >= MAX_PANEL / 2 && k >= MIN_DEPTH && is_large && !is_tall
 }
 
 /// Is this kernel preferred for one thread's product with 64-byte vectors? The `gemm` crate is faster there, except for some
-/// rows times a large matrix, and for short sums of a column-major one, which [`skinny`] would have to transpose back.
+/// rows times a large matrix, and for short sums of a column-major one, where [`skinny`] would have to transpose the result.
 pub(super) fn suits_skinny<T: Ring>(product: &Product<T>) -> bool {
     let Product { m, n, k, b, .. } = *product;
     if !T::IN_REGISTERS || level() != 2 || n < MAX_PANEL || k < MIN_DEPTH {
         return false;
     }
-    let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= MANY;
+    let is_large = k.saturating_mul(n).saturating_mul(size_of::<T>()) >= MIN_SKINNY_BYTES;
     if b.columns == 1 {
         is_large && SKINNY_ROWS.contains(&m)
     } else {
-        let (skinny_max, most) = (*skinny::ROWS.end(), *SKINNY_ROWS.end());
-        is_large && m > skinny_max && m <= most || m > most / 4 && m <= skinny_max && k <= SHORT_SUMS
+        let (skinny_max, max) = (*skinny::ROWS.end(), *SKINNY_ROWS.end());
+        is_large && m > skinny_max && m <= max || m > max / 4 && m <= skinny_max && k <= MAX_SHORT_DEPTH
     }
 }
 
-/// Do threads share the packed right matrix?
+/// True if the threads share the packed right matrix.
 pub(super) fn is_shared<T: Ring>(m: usize, n: usize, k: usize) -> bool {
     has_vectors::<T>() && m.min(n) >= MIN_SHARED && k >= MIN_DEPTH
 }
@@ -92,65 +92,68 @@ fn has_vectors<T: Ring>() -> bool {
 pub(super) fn product<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Product<S, T>, beta: Beta) {
     let Product { m, n, k, .. } = *product;
     let (depth, height) = (depth::<T>(k), height::<T>(m, k));
-    // Panels that only one block reads need not be kept.
-    let (together, kept) =
+    // Panels that only one block reads are not kept.
+    let (group_columns, packed_columns) =
         if height < m { (GROUP, STRIP.min(n.next_multiple_of(GROUP))) } else { (2 * GROUP, 2 * GROUP) };
-    scratch::with(block::<T>(height, depth) + kept * depth + scratch_len(depth), |memory: &mut [T]| {
-        let (left, memory) = memory.split_at_mut(block::<T>(height, depth));
-        let (right, scratch) = memory.split_at_mut(kept * depth);
-        for strip in strips(n, STRIP) {
-            for depths in strips(k, depth) {
-                let overwrite = beta == Beta::Zero && depths.start == 0;
-                let slice = product.columns(strip.clone()).depths(depths);
-                for rows in parts(m, height) {
-                    let is_first = rows.start == 0;
-                    let block = slice.rows(rows);
-                    pack_left(block.a, block.m, block.k, left, scratch);
-                    for group in strips(block.n, together) {
-                        let from = if height < m { group.start * block.k } else { 0 };
-                        let part = block.columns(group);
-                        let right = &mut right[from..from + padded_columns(part.n) * part.k];
-                        if is_first {
-                            pack_right(&part, right, scratch);
+    scratch::with(
+        block::<T>(height, depth) + packed_columns * depth + scratch_len(depth),
+        |memory: &mut [T]| {
+            let (left, memory) = memory.split_at_mut(block::<T>(height, depth));
+            let (right, scratch) = memory.split_at_mut(packed_columns * depth);
+            for strip in strips(n, STRIP) {
+                for depths in strips(k, depth) {
+                    let overwrite = beta == Beta::Zero && depths.start == 0;
+                    let slice = product.columns(strip.clone()).depths(depths);
+                    for rows in balanced_ranges(m, height) {
+                        let is_first = rows.start == 0;
+                        let block = slice.rows(rows);
+                        pack_left(block.a, block.m, block.k, left, scratch);
+                        for group in strips(block.n, group_columns) {
+                            let from = if height < m { group.start * block.k } else { 0 };
+                            let chunk = block.columns(group);
+                            let right = &mut right[from..from + padded_columns(chunk.n) * chunk.k];
+                            if is_first {
+                                pack_right(&chunk, right, scratch);
+                            }
+                            with_widest(BlockByPanels { chunk: &chunk, left, right, overwrite });
                         }
-                        with_widest(BlockByPanels { part: &part, left, right, overwrite });
                     }
                 }
             }
-        }
-    });
+        },
+    );
 }
 
-/// Compute `a @ b` on all threads; `done` is called with each block of the result (its rows and columns) that is complete.
+/// Compute `a @ b` on all threads; `done` is called with the rows and columns of each complete block of the result.
 pub(super) fn shared<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Product<S, T>, done: OnBlock<'_>) {
     let Product { m, n, k, .. } = *product;
     let depth = depth::<T>(k);
-    let width = n.div_ceil(n.div_ceil(WIDE)).next_multiple_of(GROUP);
-    let deep = k.min((SHARED / (width * size_of::<T>()) / depth).max(1) * depth);
+    let width = n.div_ceil(n.div_ceil(SHARED_STRIP)).next_multiple_of(GROUP);
+    let max_depth = k.min((SHARED_BYTES / (width * size_of::<T>()) / depth).max(1) * depth);
     let rows = shared_rows(m, height::<T>(m, k));
-    let across = width.div_ceil((4 * num_threads()).div_ceil(rows.len())).next_multiple_of(2 * GROUP);
-    scratch::with(width * deep, |right: &mut [T]| {
+    let block_columns = width.div_ceil((4 * num_threads()).div_ceil(rows.len())).next_multiple_of(2 * GROUP);
+    scratch::with(width * max_depth, |right: &mut [T]| {
         for strip in strips(n, width) {
-            let columns = strips(strip.len(), across);
+            let columns = strips(strip.len(), block_columns);
             let blocks: Vec<_> = columns
                 .flat_map(|columns| rows.iter().map(move |rows| (rows.clone(), columns.clone())))
                 .collect();
-            for depths in strips(k, deep) {
+            for depths in strips(k, max_depth) {
                 let (overwrite, complete) = (depths.start == 0, depths.end == k);
                 let slice = product.columns(strip.clone()).depths(depths);
                 let right = pack_shared(&slice, depth, right);
                 parallel_for(blocks.len(), |index| {
                     let (rows, columns) = blocks[index].clone();
-                    let part = slice.rows(rows.clone()).columns(columns.clone());
-                    scratch::with(block::<T>(part.m, depth) + scratch_len(depth), |memory: &mut [T]| {
-                        let (left, scratch) = memory.split_at_mut(block::<T>(part.m, depth));
-                        for depths in strips(part.k, depth) {
+                    let chunk = slice.rows(rows.clone()).columns(columns.clone());
+                    scratch::with(block::<T>(chunk.m, depth) + scratch_len(depth), |memory: &mut [T]| {
+                        let (left, scratch) = memory.split_at_mut(block::<T>(chunk.m, depth));
+                        for depths in strips(chunk.k, depth) {
                             let overwrite = overwrite && depths.start == 0;
                             let right = &right
                                 [depths.start * padded_columns(slice.n) + columns.start * depths.len()..];
-                            let part = part.depths(depths);
-                            pack_left(part.a, part.m, part.k, left, scratch);
-                            with_widest(BlockByPanels { part: &part, left, right, overwrite });
+                            let chunk = chunk.depths(depths);
+                            pack_left(chunk.a, chunk.m, chunk.k, left, scratch);
+                            with_widest(BlockByPanels { chunk: &chunk, left, right, overwrite });
                         }
                     });
                     if complete {
@@ -162,21 +165,21 @@ pub(super) fn shared<S: Multiply<Acc = T> + Source<T>, T: Ring>(product: &Produc
     });
 }
 
-/// Pack columns of the right matrix, one range of depths after another.
+/// Pack columns of the right matrix, one depth range after another.
 fn pack_shared<'a, S: Multiply<Acc = T> + Source<T>, T: Ring>(
     slice: &Product<S, T>,
     depth: usize,
     right: &'a mut [T],
 ) -> &'a [T] {
-    let (groups, cuts) = (slice.n.div_ceil(GROUP), slice.k.div_ceil(depth));
+    let (groups, depths) = (slice.n.div_ceil(GROUP), slice.k.div_ceil(depth));
     let to = Target::over(&mut right[..padded_columns(slice.n) * slice.k]);
-    parallel_for(groups * cuts, |index| {
+    parallel_for(groups * depths, |index| {
         let (first, top) = (index % groups * GROUP, index / groups * depth);
-        let part = slice.depths(top..slice.k.min(top + depth)).columns(first..slice.n.min(first + GROUP));
-        let start = to.at((top * padded_columns(slice.n) + first * part.k) as isize);
-        // SAFETY: each group of columns of each depth has its own disjoint part of the slice.
-        let right = unsafe { std::slice::from_raw_parts_mut(start, padded_columns(part.n) * part.k) };
-        scratch::with(scratch_len(depth), |scratch: &mut [T]| pack_right(&part, right, scratch));
+        let chunk = slice.depths(top..slice.k.min(top + depth)).columns(first..slice.n.min(first + GROUP));
+        let start = to.at((top * padded_columns(slice.n) + first * chunk.k) as isize);
+        // SAFETY: each group of columns and depth range has its own disjoint range of the buffer.
+        let right = unsafe { std::slice::from_raw_parts_mut(start, padded_columns(chunk.n) * chunk.k) };
+        scratch::with(scratch_len(depth), |scratch: &mut [T]| pack_right(&chunk, right, scratch));
     });
     right
 }
@@ -192,7 +195,9 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
     let mut start = 0;
     while start < m {
         let left = m - start;
-        let rows = (left / (2 * num_threads())).next_multiple_of(max_rows()).clamp(SHORT, height.max(SHORT));
+        let rows = (left / (2 * num_threads()))
+            .next_multiple_of(max_rows())
+            .clamp(MIN_SHARED_ROWS, height.max(MIN_SHARED_ROWS));
         // The remainder is at least one tile.
         let rows = if left < rows + MIN_ROWS { left } else { rows };
         blocks.push(start..start + rows);
@@ -204,8 +209,8 @@ fn shared_rows(m: usize, height: usize) -> Vec<Range<usize>> {
 /// The maximum depth of a block.
 fn depth<T>(k: usize) -> usize {
     let vector = if level() == 2 { 64 } else { 32 };
-    let most = L1_BYTES / (VECTORS * vector + max_rows() * size_of::<T>());
-    k.div_ceil(k.div_ceil(most))
+    let max = L1_BYTES / (VECTORS * vector + max_rows() * size_of::<T>());
+    k.div_ceil(k.div_ceil(max))
 }
 
 /// The maximum rows of a block.
@@ -213,23 +218,23 @@ fn height<T>(m: usize, k: usize) -> usize {
     m.min(L2_BYTES / (depth::<T>(k) * size_of::<T>()) / max_rows() * max_rows())
 }
 
-/// A range from zero in parts of one length, except the last.
+/// Split `0..length` into ranges of length `strip`; the last one may be shorter.
 fn strips(length: usize, strip: usize) -> impl Iterator<Item = Range<usize>> {
     (0..length).step_by(strip).map(move |start| start..length.min(start + strip))
 }
 
 /// Pack columns of the right matrix.
 fn pack_right<S: Multiply<Acc = T> + Source<T>, T: Ring>(
-    part: &Product<S, T>,
+    chunk: &Product<S, T>,
     to: &mut [T],
     scratch: &mut [T],
 ) {
-    with_widest(Columns { from: part.b, depth: part.k, count: part.n, to, scratch });
+    with_widest(Columns { from: chunk.b, depth: chunk.k, count: chunk.n, to, scratch });
 }
 
 /// Multiply a block by panels.
 struct BlockByPanels<'a, S, T> {
-    part: &'a Product<S, T>,
+    chunk: &'a Product<S, T>,
     left: &'a [T],
     right: &'a [T],
     overwrite: bool,
@@ -240,9 +245,9 @@ impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
 
     #[inline(always)]
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
-        let BlockByPanels { part: &Product { m, n, k, out, out_row, .. }, left, right, overwrite } = self;
+        let BlockByPanels { chunk: &Product { m, n, k, out, out_row, .. }, left, right, overwrite } = self;
         let width = VECTORS * V::COUNT;
-        let tiles = parts(m, max_rows());
+        let tiles = balanced_ranges(m, max_rows());
         for first in (0..n).step_by(width) {
             let panel = right[first * k..][..width * k].as_ptr();
             for rows in tiles.clone() {
@@ -250,10 +255,10 @@ impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
                 let left = left[rows.start * k..][..rows.len() * k].as_ptr();
                 let tile = Tile { left, panel, depth: k, out: to, out_row, overwrite };
                 if first + width <= n {
-                    // SAFETY: inside the product's shape.
+                    // SAFETY: the tile is inside the product's shape.
                     unsafe { tile.run::<V, FUSED>(rows.len()) };
                 } else {
-                    // SAFETY: inside the product's shape.
+                    // SAFETY: the rows and the first columns of the tile are inside the product's shape.
                     unsafe { edge_tile::<T, V, FUSED>(&tile, rows.len(), n - first) };
                 }
             }
@@ -261,7 +266,7 @@ impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
     }
 }
 
-/// Compute some rows of a tile that extends beyond the result's `columns`.
+/// Compute rows of a tile of which only the first `columns` are inside the result.
 ///
 /// # Safety
 /// As for [`Tile::run`], but only the columns of the result are writable.
@@ -269,10 +274,10 @@ impl<S: Multiply<Acc = T>, T: Ring> VectorLoop<T> for BlockByPanels<'_, S, T> {
 unsafe fn edge_tile<T: Ring, V: Lanes<T>, const FUSED: bool>(tile: &Tile<T>, rows: usize, columns: usize) {
     let mut sums = [T::ZERO; MAX_ROWS * MAX_PANEL];
     let width = VECTORS * V::COUNT;
-    let whole = Tile { out: sums.as_mut_ptr(), out_row: width as isize, overwrite: true, ..*tile };
+    let full = Tile { out: sums.as_mut_ptr(), out_row: width as isize, overwrite: true, ..*tile };
     // SAFETY: the sums hold a tile; the result is writable by this function's contract.
     unsafe {
-        whole.run::<V, FUSED>(rows);
+        full.run::<V, FUSED>(rows);
         for (row, sums) in sums.chunks_exact(width).enumerate().take(rows) {
             let to = tile.out.wrapping_offset(row as isize * tile.out_row);
             for (column, &sum) in sums.iter().enumerate().take(columns) {
@@ -288,39 +293,44 @@ mod tests {
     use super::*;
     use crate::product::Matrix;
 
-    /// A product of small integers with packed operands, row-major or column-major.
-    fn check<T: Ring + Multiply<Acc = T> + std::fmt::Debug>([m, n, k]: [usize; 3], across: [bool; 2]) {
+    /// Compare a product of small integers with the definition, for row-major and column-major operands.
+    fn check<T: Ring + Multiply<Acc = T> + std::fmt::Debug>(
+        [m, n, k]: [usize; 3],
+        is_column_major: [bool; 2],
+    ) {
         let numbers = |rows: usize, columns: usize, seed: usize| -> Vec<T> {
             (0..rows * columns).map(|i| T::factor(((i * 7919 + seed) % 17) as f64 - 8.0)).collect()
         };
         let (a, b, mut out) = (numbers(m, k, 3), numbers(k, n, 5), numbers(m, n, 0));
-        let matrix = |of: &[T], rows: usize, columns: usize, across: bool| {
-            let (rows, columns) = if across { (1, rows) } else { (columns, 1) };
+        let matrix = |of: &[T], rows: usize, columns: usize, is_column_major: bool| {
+            let (rows, columns) = if is_column_major { (1, rows) } else { (columns, 1) };
             Matrix { start: of.as_ptr(), rows: rows as isize, columns: columns as isize }
         };
-        let (a, b) = (matrix(&a, m, k, across[0]), matrix(&b, k, n, across[1]));
+        let (a, b) = (matrix(&a, m, k, is_column_major[0]), matrix(&b, k, n, is_column_major[1]));
         let before = out.clone();
         let terms = |row, column| {
-            // SAFETY: inside of the matrices.
+            // SAFETY: the indices are inside the matrices.
             (0..k).map(move |i| unsafe { (*a.at(row, i), *b.at(i, column)) })
         };
         for beta in [Beta::One, Beta::Zero] {
             product(&Product { m, n, k, a, b, out: out.as_mut_ptr(), out_row: n as isize }, beta);
-            for (at, (&found, &before)) in out.iter().zip(&before).enumerate() {
+            for (at, (&actual, &before)) in out.iter().zip(&before).enumerate() {
                 let start = if beta == Beta::One { before } else { T::ZERO };
                 let sum = terms(at / n, at % n).fold(start, |sum, (x, y)| T::add_product::<false>(sum, x, y));
-                assert_eq!(found, sum, "{m} by {k} by {n}, across: {across:?}, {beta:?}");
+                assert_eq!(actual, sum, "{m} by {k} by {n}, is_column_major: {is_column_major:?}, {beta:?}");
             }
         }
     }
 
     #[test]
-    fn any_rows_columns_and_depths_are_summed() {
+    fn products_of_any_size_match_the_definition() {
         let rows = (MIN_ROWS..=2 * MAX_ROWS + 3).chain([100, 133]);
-        for (m, across) in rows.flat_map(|m| [[false, false], [true, false], [false, true]].map(|x| (m, x))) {
+        for (m, column_major) in
+            rows.flat_map(|m| [[false, false], [true, false], [false, true]].map(|x| (m, x)))
+        {
             for [n, k] in [[16, 5], [33, 16], [70, 31], [129, 9]] {
-                check::<f32>([m, n, k], across);
-                check::<f64>([m, n, k], across);
+                check::<f32>([m, n, k], column_major);
+                check::<f64>([m, n, k], column_major);
             }
         }
         check::<f32>([150, 300, 700], [false; 2]);

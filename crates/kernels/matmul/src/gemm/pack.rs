@@ -1,10 +1,10 @@
-//! Packing: operands are copied into the order in which tiles read them, and widened on the way.
+//! Packing: operands are copied into the order in which the micro-kernel reads them, and widened.
 
 use umber_kernels_base::caches::LINE;
 use umber_kernels_base::lanes::{Lanes, Ring, Source, VectorLoop};
 
 use super::interleave::{SLACK, interleave};
-use super::kernel::{MIN_ROWS, VECTORS, max_rows, parts, with_height};
+use super::kernel::{MIN_ROWS, VECTORS, balanced_ranges, max_rows, with_height};
 use crate::copy::{copy, pack};
 use crate::multiply::{Multiply, widen};
 use crate::product::Matrix;
@@ -24,7 +24,7 @@ pub(super) fn block<T>(rows: usize, depth: usize) -> usize {
     (rows * depth + SLACK).next_multiple_of(LINE / size_of::<T>())
 }
 
-/// Pack a block of the left matrix: tile after tile, with the elements of one depth of a tile contiguous.
+/// Pack a block of the left matrix tile by tile; within a tile the elements of one depth are contiguous.
 pub(super) fn pack_left<S: Multiply<Acc = T>, T: Ring>(
     from: Matrix<S>,
     rows: usize,
@@ -32,8 +32,8 @@ pub(super) fn pack_left<S: Multiply<Acc = T>, T: Ring>(
     to: &mut [T],
     scratch: &mut [T],
 ) {
-    debug_assert!(rows >= MIN_ROWS, "a tile has so many");
-    for tile in parts(rows, max_rows()) {
+    debug_assert!(rows >= MIN_ROWS, "a tile has at least MIN_ROWS rows");
+    for tile in balanced_ranges(rows, max_rows()) {
         let (from, to) = (from.from(tile.start, 0), &mut to[tile.start * depth..]);
         with_height!(tile.len(), H => pack_tile::<S, T, H>(from, depth, to, scratch));
     }
@@ -46,9 +46,9 @@ fn pack_tile<S: Multiply<Acc = T>, T: Ring, const H: usize>(
     scratch: &mut [T],
 ) {
     if from.columns != 1 {
-        for (depth, together) in to.chunks_exact_mut(H).enumerate().take(depth) {
-            for (row, to) in together.iter_mut().enumerate() {
-                // SAFETY: inside the matrix.
+        for (depth, column) in to.chunks_exact_mut(H).enumerate().take(depth) {
+            for (row, to) in column.iter_mut().enumerate() {
+                // SAFETY: the element is inside the matrix.
                 *to = unsafe { *from.at(row, depth) }.widen();
             }
         }
@@ -57,16 +57,16 @@ fn pack_tile<S: Multiply<Acc = T>, T: Ring, const H: usize>(
     let (mut start, mut line) = (from.start.cast::<T>(), from.rows);
     if !S::DIRECT {
         for (row, scratch) in scratch.chunks_exact_mut(depth).enumerate().take(H) {
-            // SAFETY: a row of the matrix is dense.
+            // SAFETY: the row is inside the matrix and contiguous.
             widen(unsafe { std::slice::from_raw_parts(from.at(row, 0), depth) }, scratch);
         }
         (start, line) = (scratch.as_ptr(), depth as isize);
     }
-    // SAFETY: rows of the matrix, or their copies.
+    // SAFETY: the rows are those of the matrix, or their widened copies.
     unsafe { interleave::<T, H>(start, line, depth, to) };
 }
 
-/// Packs columns of the right matrix: panel after panel, whose rows are two vectors, padded with zeros.
+/// Packs columns of the right matrix panel by panel. A row of a panel is two vectors, padded with zeros.
 pub(super) struct Columns<'a, S, T> {
     pub(super) from: Matrix<S>,
     pub(super) depth: usize,
@@ -82,11 +82,11 @@ impl<S: Multiply<Acc = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S,
     fn run<V: Lanes<T>, const FUSED: bool>(self) {
         let Columns { from, depth, count, to, scratch } = self;
         let width = VECTORS * V::COUNT;
-        let whole = if from.columns == 1 { count / width * width } else { 0 };
-        let (panels, rest) = to.split_at_mut(whole * depth);
+        let full = if from.columns == 1 { count / width * width } else { 0 };
+        let (panels, tail) = to.split_at_mut(full * depth);
         pack_panels::<S, T, V>(from, depth, panels);
-        for (panel, to) in rest.chunks_exact_mut(width * depth).enumerate() {
-            let first = whole + panel * width;
+        for (panel, to) in tail.chunks_exact_mut(width * depth).enumerate() {
+            let first = full + panel * width;
             let columns = width.min(count.saturating_sub(first));
             if columns < width {
                 to.chunks_exact_mut(width).for_each(|row| row[columns..].fill(T::ZERO));
@@ -96,7 +96,7 @@ impl<S: Multiply<Acc = T> + Source<T>, T: Ring> VectorLoop<T> for Columns<'_, S,
     }
 }
 
-/// Pack whole panels from dense rows.
+/// Pack full panels from dense rows.
 #[inline(always)]
 fn pack_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize, panels: &mut [T]) {
     let width = VECTORS * V::COUNT;
@@ -107,7 +107,7 @@ fn pack_panels<S: Source<T>, T: Ring, V: Lanes<T>>(from: Matrix<S>, depth: usize
             for row in top..depth.min(top + TOGETHER) {
                 for vector in 0..VECTORS {
                     let lane = vector * V::COUNT;
-                    // SAFETY: inside the matrix, of which a row is dense, and inside the panels.
+                    // SAFETY: the vector is inside a row of the matrix, which is contiguous, and inside the panels.
                     unsafe {
                         let values = S::load::<V>(from.at(row, panel * width + lane));
                         values.store(to.add((panel * depth + row) * width + lane));
@@ -134,7 +134,7 @@ fn pack_panel<S: Multiply<Acc = T>, T: Ring>(
         for left in (0..columns).step_by(LINES) {
             let count = LINES.min(columns - left);
             for (line, scratch) in scratch.chunks_exact_mut(depth).enumerate().take(count) {
-                // SAFETY: a column of the matrix is dense.
+                // SAFETY: the column is inside the matrix and contiguous.
                 widen(unsafe { std::slice::from_raw_parts(from.at(0, left + line), depth) }, scratch);
             }
             let lines = Matrix { start: scratch.as_ptr(), rows: 1, columns: depth as isize };

@@ -1,5 +1,5 @@
-//! Kernel for a few rows: every shift of a vector of packed bytes yields one code per byte, and the limbs are packed in that
-//! order. Codes that straddle bytes are unpacked to whole bytes first.
+//! Kernel for a few rows, with SIMD lanes along the depth: each shift of a vector of packed bytes yields one code per byte,
+//! and the limbs are packed in that order. Codes that cross byte boundaries are first unpacked to whole bytes.
 
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -16,46 +16,46 @@ use super::{
     zero_point, zero_point_sums,
 };
 use crate::LARGEST_GROUP;
-use crate::codes::FP4_NUMBERS;
+use crate::codes::FP4_INTEGERS;
 use crate::kinds::{FP4, INT1, INT2, INT3, INT4, INT5, INT6, INT8, bits_of, kind_of};
 use crate::qgemm::QGemm;
 use crate::unpack_bits::{self, BitUnpacker, block_bytes, crosses_bytes};
 
-/// Columns worked on together, which share the digits that are read.
+/// Columns computed together, which share the loads of the limbs.
 const COLUMNS: usize = 8;
-/// As many of them share what is read of [`has_uniform_initial_sums`] begun sums: of more columns, whose bytes are a power of two
-/// apart, the processor keeps too few in L1 beside the digits.
+/// Columns computed together with [`has_uniform_initial_sums`]. More columns have conflict misses in L1, because their rows
+/// are often a power of two apart.
 const HALF: usize = COLUMNS / 2;
 
-/// Do all lanes of a vector of codes begin with the same sums? Then those of a place are one number, not a vector, which leaves
-/// room in L1. The middle of codes of 8 bits is a multiple of the lanes, so that nothing is left over.
-const fn has_uniform_initial_sums(kind: u8, is_whole: bool) -> bool {
-    kind == INT8 && is_whole
+/// Whether all lanes of a vector have the same initial sum. Then one number per limb is stored instead of a vector, which
+/// saves space in L1. The zero point of 8-bit codes is a multiple of the lanes, so the division by them is exact.
+const fn has_uniform_initial_sums(kind: u8, one_group: bool) -> bool {
+    kind == INT8 && one_group
 }
 
 fn kind(format: Quantization) -> u8 {
-    kind_of(format).expect("kernels are compiled for codes of so many bits")
+    kind_of(format).expect("there are kernels for this format")
 }
 
-/// Codes of a byte, which are the steps of a vector of them.
+/// Codes per byte, each of which is one step of the shift loop.
 const fn steps(bits: usize) -> usize {
     if crosses_bytes(bits) { 1 } else { 8 / bits }
 }
 
-/// Has the processor what codes of so many bits need?
+/// Whether the processor has the instructions for codes of this many bits.
 pub(super) fn is_suitable(bits: usize) -> bool {
     !crosses_bytes(bits) || unpack_bits::is_available()
 }
 
-/// A product whose left rows are laid out.
+/// A product with packed left rows.
 struct Job<'a, const D: usize> {
     product: &'a QGemm<'a>,
-    /// Row by row: digits by block of bytes, step and place, beginnings by block and place, units and sums by group, padded.
+    /// Row by row: limbs by byte block, step and limb; initial sums by block and limb; scales and sums by group, padded.
     packed_rows: PackedRows<'a>,
-    /// Floats for the groups of a row.
+    /// Padded number of groups in a row.
     groups: usize,
-    /// For each lane, its group counted from the first of its block.
-    limb_offsets: [u32; LANES],
+    /// For each lane, its group relative to the first of its block.
+    lane_groups: [u32; LANES],
 }
 
 /// Compute a product.
@@ -71,9 +71,9 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
     let row_bytes = format.words(depth) * 4;
     let blocks = row_bytes.div_ceil(block_bytes(bits));
     let block_digits = BYTES * steps * D;
-    // A vector is read from any group on.
+    // A full vector is loaded from any group on.
     let groups = quantized.groups.next_multiple_of(LANES) + LANES;
-    let limb_offsets = array_of(|lane| (lane * 4 / group_bytes) as u32);
+    let lane_groups = array_of(|lane| (lane * 4 / group_bytes) as u32);
     PackedRows::with(
         rows * blocks * block_digits,
         rows * blocks * D * LANES,
@@ -81,24 +81,24 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
         |mut packed_rows| {
             // SAFETY: guaranteed by the caller of this function.
             unsafe { pack_rows::<D>(product, blocks, groups, &mut packed_rows) };
-            let job = Job::<D> { product, packed_rows, groups, limb_offsets };
-            parallel_ranges(columns, BYTES_PER_JOB / row_bytes + 1, |part| {
+            let job = Job::<D> { product, packed_rows, groups, lane_groups };
+            parallel_ranges(columns, BYTES_PER_JOB / row_bytes + 1, |columns| {
                 // SAFETY: guaranteed by the caller of this function.
                 unsafe {
                     match (kind(format), group_bytes >= BYTES) {
-                        (INT1, _) => job.columns::<INT1, false>(part),
-                        (INT2, _) => job.columns::<INT2, false>(part),
-                        (INT3, false) => job.columns::<INT3, false>(part),
-                        (INT3, true) => job.columns::<INT3, true>(part),
-                        (INT4, false) => job.columns::<INT4, false>(part),
-                        (INT4, true) => job.columns::<INT4, true>(part),
-                        (INT5, false) => job.columns::<INT5, false>(part),
-                        (INT5, true) => job.columns::<INT5, true>(part),
-                        (INT6, false) => job.columns::<INT6, false>(part),
-                        (INT6, true) => job.columns::<INT6, true>(part),
-                        (FP4, _) => job.columns::<FP4, false>(part),
-                        (_, false) => job.columns::<INT8, false>(part),
-                        (_, true) => job.columns::<INT8, true>(part),
+                        (INT1, _) => job.columns::<INT1, false>(columns),
+                        (INT2, _) => job.columns::<INT2, false>(columns),
+                        (INT3, false) => job.columns::<INT3, false>(columns),
+                        (INT3, true) => job.columns::<INT3, true>(columns),
+                        (INT4, false) => job.columns::<INT4, false>(columns),
+                        (INT4, true) => job.columns::<INT4, true>(columns),
+                        (INT5, false) => job.columns::<INT5, false>(columns),
+                        (INT5, true) => job.columns::<INT5, true>(columns),
+                        (INT6, false) => job.columns::<INT6, false>(columns),
+                        (INT6, true) => job.columns::<INT6, true>(columns),
+                        (FP4, _) => job.columns::<FP4, false>(columns),
+                        (_, false) => job.columns::<INT8, false>(columns),
+                        (_, true) => job.columns::<INT8, true>(columns),
                     }
                 }
             });
@@ -106,7 +106,7 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
     );
 }
 
-/// Lay out the left rows, of so many blocks of bytes and padded groups.
+/// Pack the left rows, with this many byte blocks and padded groups.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn pack_rows<const D: usize>(product: &QGemm, blocks: usize, groups: usize, packed_rows: &mut PackedRows) {
     let (format, depth) = (product.quantized.format, product.depth());
@@ -130,26 +130,26 @@ fn pack_rows<const D: usize>(product: &QGemm, blocks: usize, groups: usize, pack
             }
         }
     }
-    let even = has_uniform_initial_sums(kind(format), group_bytes >= BYTES);
-    let width = if even { 1 } else { LANES };
-    for (block, begun) in
+    let uniform = has_uniform_initial_sums(kind(format), group_bytes >= BYTES);
+    let width = if uniform { 1 } else { LANES };
+    for (block, block_initial) in
         packed_rows.limbs.chunks_exact(block_digits).zip(packed_rows.initial_sums.chunks_exact_mut(D * width))
     {
         let sums = zero_point_sums::<D>(format, block, BYTES, D * BYTES);
-        let sums = if even {
+        let sums = if uniform {
             array_of(|limb| _mm512_set1_epi32(_mm512_reduce_add_epi32(sums[limb]) / LANES as i32))
         } else {
             sums
         };
-        for (begun, begin) in begun.chunks_exact_mut(width).zip(initial_sums(sums)) {
-            // SAFETY: as many numbers as are written.
-            unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - width), begin) };
+        for (to, initial) in block_initial.chunks_exact_mut(width).zip(initial_sums(sums)) {
+            // SAFETY: the mask limits the store to the chunk.
+            unsafe { _mm512_mask_storeu_epi32(to.as_mut_ptr(), u16::MAX >> (LANES - width), initial) };
         }
     }
 }
 
-/// Lay out the digits of a group, whose codes are at some bytes of their row: first those that meet the lowest codes of the
-/// bytes.
+/// Pack the limbs of a group whose codes are in a range of bytes of their row, beginning with those for the lowest code of
+/// each byte.
 #[inline(always)]
 fn pack<const STEPS: usize, const D: usize>(
     limbs_of_group: &Limbs<D>,
@@ -175,17 +175,17 @@ fn pack<const STEPS: usize, const D: usize>(
 }
 
 impl<const D: usize> Job<'_, D> {
-    /// Compute some columns, where a vector of bytes is of one group (`WHOLE`) or perhaps of several.
+    /// Compute some columns. A vector of bytes belongs to one group (`ONE_GROUP`) or may span several.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn columns<const KIND: u8, const WHOLE: bool>(&self, part: Range<usize>) {
+    fn columns<const KIND: u8, const ONE_GROUP: bool>(&self, column_range: Range<usize>) {
         let (quantized, groups) = (self.product.quantized, self.groups);
         scratch::with(COLUMNS * (groups + 2 * quantized.groups), |memory: &mut [f32]| {
             let (factors, memory) = memory.split_at_mut(COLUMNS * groups);
             let (scales, biases) = memory.split_at_mut(COLUMNS * quantized.groups);
             factors.fill(0.0);
-            let mut column = part.start;
-            while column < part.end {
-                let count = if part.end - column >= COLUMNS { COLUMNS } else { 1 };
+            let mut column = column_range.start;
+            while column < column_range.end {
+                let count = if column_range.end - column >= COLUMNS { COLUMNS } else { 1 };
                 let row = self.product.first + column;
                 let scales = quantized.all_scales(row..row + count, scales);
                 let biases = if quantized.format.has_biases() {
@@ -193,30 +193,55 @@ impl<const D: usize> Job<'_, D> {
                 } else {
                     &[]
                 };
-                // Each stretch of them is read at once and long after the last, which the processor does not foresee either.
+                // Hardware prefetchers miss these: they are short runs, with much other data read in between.
                 quantized.prefetch_factors(row + count, count);
                 for r in 0..self.product.rows {
                     if count == COLUMNS {
-                        let (rest, centred) = self.factors::<COLUMNS>(r, scales, biases, factors);
-                        let uses_zero_point = centred != 0;
-                        if uses_zero_point && centred != (1 << COLUMNS) - 1 {
-                            for (c, rest) in rest.into_iter().enumerate() {
+                        let (bias_sums, zero_point_mask) =
+                            self.factors::<COLUMNS>(r, scales, biases, factors);
+                        let uses_zero_point = zero_point_mask != 0;
+                        if uses_zero_point && zero_point_mask != (1 << COLUMNS) - 1 {
+                            for (c, bias_sum) in bias_sums.into_iter().enumerate() {
                                 let (factors, uses_zero_point) =
-                                    (&factors[c * groups..], centred >> c & 1 != 0);
-                                self.some::<KIND, WHOLE, 1>(r, column + c, factors, [rest], uses_zero_point);
+                                    (&factors[c * groups..], zero_point_mask >> c & 1 != 0);
+                                self.multiply_columns::<KIND, ONE_GROUP, 1>(
+                                    r,
+                                    column + c,
+                                    factors,
+                                    [bias_sum],
+                                    uses_zero_point,
+                                );
                             }
-                        } else if const { has_uniform_initial_sums(KIND, WHOLE) } {
-                            for (half, rest) in rest.as_chunks::<HALF>().0.iter().enumerate() {
+                        } else if const { has_uniform_initial_sums(KIND, ONE_GROUP) } {
+                            for (half, bias_sum) in bias_sums.as_chunks::<HALF>().0.iter().enumerate() {
                                 let factors = &factors[half * HALF * groups..];
                                 let column = column + half * HALF;
-                                self.some::<KIND, WHOLE, HALF>(r, column, factors, *rest, uses_zero_point);
+                                self.multiply_columns::<KIND, ONE_GROUP, HALF>(
+                                    r,
+                                    column,
+                                    factors,
+                                    *bias_sum,
+                                    uses_zero_point,
+                                );
                             }
                         } else {
-                            self.some::<KIND, WHOLE, COLUMNS>(r, column, factors, rest, uses_zero_point);
+                            self.multiply_columns::<KIND, ONE_GROUP, COLUMNS>(
+                                r,
+                                column,
+                                factors,
+                                bias_sums,
+                                uses_zero_point,
+                            );
                         }
                     } else {
-                        let (rest, centred) = self.factors::<1>(r, scales, biases, factors);
-                        self.some::<KIND, WHOLE, 1>(r, column, factors, rest, centred != 0);
+                        let (bias_sums, zero_point_mask) = self.factors::<1>(r, scales, biases, factors);
+                        self.multiply_columns::<KIND, ONE_GROUP, 1>(
+                            r,
+                            column,
+                            factors,
+                            bias_sums,
+                            zero_point_mask != 0,
+                        );
                     }
                 }
                 column += count;
@@ -224,9 +249,8 @@ impl<const D: usize> Job<'_, D> {
         });
     }
 
-    /// What sums of products with the codes of `C` columns are multiplied by, for each group; returns what the rest of the
-    /// weights adds, in some lane, and a bit for each column: whether its codes are counted from their middle then
-    /// ([`uses_zero_point`]).
+    /// Compute the factors of the sums of `C` columns for each group. Returns the contribution of the biases, spread over
+    /// lanes, and a bit for each column that says whether its codes are counted from the zero point ([`uses_zero_point`]).
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn factors<const C: usize>(
@@ -241,14 +265,14 @@ impl<const D: usize> Job<'_, D> {
         assert!(scales.len() == C * count && C * self.groups <= factors.len());
         assert!(biases.len() == scales.len() || !has_biases);
         let limb_scales = &self.packed_rows.limb_scales[r * self.groups..][..self.groups];
-        let of_x = &self.packed_rows.sums[r * self.groups..][..self.groups];
+        let x_sums = &self.packed_rows.sums[r * self.groups..][..self.groups];
         let zero_point = _mm512_set1_ps(f32::from(zero_point(self.product.quantized.format)));
-        let mut rests = [_mm512_setzero_ps(); C];
-        let mut doubt = _mm512_setzero_ps();
-        for (c, rest) in rests.iter_mut().enumerate() {
+        let mut bias_sums = [_mm512_setzero_ps(); C];
+        let mut max_loss = _mm512_setzero_ps();
+        for (c, bias_sum) in bias_sums.iter_mut().enumerate() {
             for g in (0..count).step_by(LANES) {
                 let mask = u16::MAX >> LANES.saturating_sub(count - g);
-                // SAFETY: only what is inside of a column is read of scales and biases; the others are padded.
+                // SAFETY: masks limit the loads of scales and biases to a column; the other arrays are padded.
                 unsafe {
                     let scale = _mm512_maskz_loadu_ps(mask, scales.as_ptr().add(c * count + g));
                     let limb_scale = _mm512_loadu_ps(limb_scales.as_ptr().add(g));
@@ -258,37 +282,38 @@ impl<const D: usize> Job<'_, D> {
                         continue;
                     }
                     let bias = _mm512_maskz_loadu_ps(mask, biases.as_ptr().add(c * count + g));
-                    let centred = _mm512_fmadd_ps(scale, zero_point, bias);
-                    *rest = _mm512_fmadd_ps(centred, _mm512_loadu_ps(of_x.as_ptr().add(g)), *rest);
-                    let loss = _mm512_sub_ps(_mm512_abs_ps(centred), _mm512_abs_ps(bias));
-                    doubt = _mm512_max_ps(doubt, loss);
+                    let centred_bias = _mm512_fmadd_ps(scale, zero_point, bias);
+                    *bias_sum =
+                        _mm512_fmadd_ps(centred_bias, _mm512_loadu_ps(x_sums.as_ptr().add(g)), *bias_sum);
+                    let loss = _mm512_sub_ps(_mm512_abs_ps(centred_bias), _mm512_abs_ps(bias));
+                    max_loss = _mm512_max_ps(max_loss, loss);
                 }
             }
         }
-        let mut centred = (1 << C) - 1;
-        // Of weights of either sign there is none.
-        if _mm512_cmp_ps_mask::<_CMP_GT_OQ>(doubt, _mm512_setzero_ps()) != 0 {
-            for (c, rest) in rests.iter_mut().enumerate() {
+        let mut zero_point_mask = (1 << C) - 1;
+        // Biases that grow by centring occur only if the weights have one sign.
+        if _mm512_cmp_ps_mask::<_CMP_GT_OQ>(max_loss, _mm512_setzero_ps()) != 0 {
+            for (c, bias_sum) in bias_sums.iter_mut().enumerate() {
                 let column = c * count..(c + 1) * count;
                 let format = self.product.quantized.format;
                 let (sum, uses_zero_point) =
-                    rest_of_column(format, &scales[column.clone()], &biases[column], of_x);
-                *rest = sum;
-                centred ^= u32::from(!uses_zero_point) << c;
+                    bias_sum_of_column(format, &scales[column.clone()], &biases[column], x_sums);
+                *bias_sum = sum;
+                zero_point_mask ^= u32::from(!uses_zero_point) << c;
             }
         }
-        (rests, centred)
+        (bias_sums, zero_point_mask)
     }
 
-    /// `C` columns of a row, to whose sums `rest` is added: last, since it may be much larger than what each group adds.
+    /// Compute `C` columns of a row. `bias_sums` is added last, since it may be much larger than the sums of the groups.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn some<const KIND: u8, const WHOLE: bool, const C: usize>(
+    fn multiply_columns<const KIND: u8, const ONE_GROUP: bool, const C: usize>(
         &self,
         r: usize,
         column: usize,
         factors: &[f32],
-        rest: [__m512; C],
+        bias_sums: [__m512; C],
         uses_zero_point: bool,
     ) {
         let (product, packed_rows, groups) = (self.product, &self.packed_rows, self.groups);
@@ -301,37 +326,37 @@ impl<const D: usize> Job<'_, D> {
         let limbs = &packed_rows.limbs[r * row_digits..][..row_digits];
         // Groups have a power of two of codes.
         let (block_codes, log_size) = (BYTES * steps, product.quantized.format.group_size().trailing_zeros());
-        // SAFETY: so many places are there.
-        let limb_offsets = unsafe { _mm512_loadu_si512(self.limb_offsets.as_ptr().cast()) };
+        // SAFETY: the array has `LANES` elements.
+        let lane_groups = unsafe { _mm512_loadu_si512(self.lane_groups.as_ptr().cast()) };
         let code = _mm512_set1_epi8(((1u32 << bits) - 1) as u8 as i8);
         let unpacker = BitUnpacker::new(bits);
-        // SAFETY: as many bytes as are read.
-        let numbers = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(FP4_NUMBERS.as_ptr().cast()) });
-        // Numbers, or vectors, for each place: of each block, or of all.
-        let width = if const { has_uniform_initial_sums(KIND, WHOLE) } { 1 } else { LANES };
-        let mut from_zero = [0; 4 * LANES];
-        let (begun, step) = if uses_zero_point {
+        // SAFETY: the array has the 16 bytes that are loaded.
+        let integers = _mm512_broadcast_i32x4(unsafe { _mm_loadu_si128(FP4_INTEGERS.as_ptr().cast()) });
+        // Number of initial values per limb.
+        let width = if const { has_uniform_initial_sums(KIND, ONE_GROUP) } { 1 } else { LANES };
+        let mut initial_from_zero = [0; 4 * LANES];
+        let (initial, initial_stride) = if uses_zero_point {
             (&packed_rows.initial_sums[r * blocks * D * width..][..blocks * D * width], D * width)
         } else {
-            for (begun, begin) in
-                from_zero.chunks_exact_mut(width).zip(initial_sums([_mm512_setzero_si512(); D]))
+            for (to, values) in
+                initial_from_zero.chunks_exact_mut(width).zip(initial_sums([_mm512_setzero_si512(); D]))
             {
-                // SAFETY: as many numbers as are written.
-                unsafe { _mm512_mask_storeu_epi32(begun.as_mut_ptr(), u16::MAX >> (LANES - width), begin) };
+                // SAFETY: the mask limits the store to the chunk.
+                unsafe { _mm512_mask_storeu_epi32(to.as_mut_ptr(), u16::MAX >> (LANES - width), values) };
             }
-            (&from_zero[..D * width], 0)
+            (&initial_from_zero[..D * width], 0)
         };
         let mut sums = [_mm512_setzero_ps(); C];
         for (block, limbs) in limbs.chunks_exact(BYTES * steps * D).enumerate() {
             let start = block * block_bytes;
-            let mut begin = [_mm512_setzero_si512(); D];
-            for (limb, begin) in begin.iter_mut().enumerate() {
-                let start = block * step + limb * width;
-                debug_assert!(start + width <= begun.len());
-                // SAFETY: inside of what was made for this.
-                *begin = unsafe {
-                    let start = begun.as_ptr().add(start);
-                    if const { has_uniform_initial_sums(KIND, WHOLE) } {
+            let mut start_sums = [_mm512_setzero_si512(); D];
+            for (limb, start_sum) in start_sums.iter_mut().enumerate() {
+                let start = block * initial_stride + limb * width;
+                debug_assert!(start + width <= initial.len());
+                // SAFETY: inside the initial sums, as asserted above.
+                *start_sum = unsafe {
+                    let start = initial.as_ptr().add(start);
+                    if const { has_uniform_initial_sums(KIND, ONE_GROUP) } {
                         _mm512_set1_epi32(*start)
                     } else {
                         _mm512_loadu_si512(start.cast())
@@ -341,18 +366,18 @@ impl<const D: usize> Job<'_, D> {
             let group = (block * block_codes) >> log_size;
             debug_assert!(C * groups <= factors.len() && group + LANES <= groups);
             for (c, sum) in sums.iter_mut().enumerate() {
-                // The rows after these, which the processor does not foresee, since rows are too short for that. They lie behind
-                // each other, and are asked for in the order of memory.
+                // Prefetch the rows of the next columns: rows are too short for the hardware prefetcher. They are contiguous
+                // and are requested in the order of memory.
                 prefetch(first.wrapping_add(COLUMNS * length + C * start + c * block_bytes));
                 let row = first.wrapping_add(c * length + start);
-                // SAFETY: what is left of the row; who calls [`run`] has asked for the instructions.
-                let mut words = unsafe { read::<KIND, WHOLE>(row, length - start, &unpacker) };
-                let mut inner = begin;
+                // SAFETY: `length - start` bytes of the row are left; the caller of [`run`] guarantees the instructions.
+                let mut words = unsafe { read::<KIND, ONE_GROUP>(row, length - start, &unpacker) };
+                let mut inner = start_sums;
                 for (step, limbs) in limbs.chunks_exact(BYTES * D).enumerate() {
                     let codes = if KIND == INT8 { words } else { _mm512_and_si512(words, code) };
-                    let codes = if KIND == FP4 { _mm512_shuffle_epi8(numbers, codes) } else { codes };
+                    let codes = if KIND == FP4 { _mm512_shuffle_epi8(integers, codes) } else { codes };
                     for limb in 0..D {
-                        // SAFETY: a vector of digits for each place.
+                        // SAFETY: there is a vector of limbs for each step and limb.
                         let x = unsafe { _mm512_loadu_si512(limbs.as_ptr().add(limb * BYTES).cast()) };
                         if steps == 1 && limb == 1 {
                             inner[1] = _mm512_slli_epi32::<8>(inner[0]);
@@ -368,60 +393,66 @@ impl<const D: usize> Job<'_, D> {
                 } else {
                     _mm512_add_epi32(_mm512_slli_epi32::<8>(inner[0]), inner[1])
                 };
-                // SAFETY: the padding of a column is as long as a vector; places are below its length.
+                // SAFETY: the padding of a column is as long as a vector, and lane groups are less than that.
                 let factor = unsafe {
                     let start = factors.as_ptr().add(c * groups + group);
-                    if WHOLE {
+                    if ONE_GROUP {
                         _mm512_set1_ps(*start)
                     } else {
-                        _mm512_permutexvar_ps(limb_offsets, _mm512_loadu_ps(start))
+                        _mm512_permutexvar_ps(lane_groups, _mm512_loadu_ps(start))
                     }
                 };
                 *sum = _mm512_fmadd_ps(combine_limbs(pair, &inner), factor, *sum);
             }
         }
-        for (c, (sum, rest)) in sums.into_iter().zip(rest).enumerate() {
-            let limb = r * product.columns + column + c;
-            // SAFETY: inside the output, in a column that this job alone writes.
-            unsafe { *product.out.at(limb as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, rest)) };
+        for (c, (sum, bias_sum)) in sums.into_iter().zip(bias_sums).enumerate() {
+            let index = r * product.columns + column + c;
+            // SAFETY: inside the output, in a column that only this job writes.
+            unsafe { *product.out.at(index as isize) = _mm512_reduce_add_ps(_mm512_add_ps(sum, bias_sum)) };
         }
     }
 }
 
-/// The next codes of a row of which `rest` bytes are left, several steps of them or, of those that lie across bytes, a code a
-/// byte; where one group fills a vector (`WHOLE`), so do the packed bytes, if those are whole numbers of codes.
+/// Load the next codes of a row of which `remaining` bytes are left: a vector of packed bytes, or, for codes that cross
+/// bytes, one code per byte. If one group fills a vector (`ONE_GROUP`) and codes do not cross bytes, a full vector is left.
 ///
 /// # Safety
-/// The row can be read, and the processor has what [`is_suitable`] asks for.
+///
+/// The row is readable, and the processor has what [`is_suitable`] asks for.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-unsafe fn read<const KIND: u8, const WHOLE: bool>(
+unsafe fn read<const KIND: u8, const ONE_GROUP: bool>(
     row: *const u8,
-    rest: usize,
+    remaining: usize,
     unpacker: &BitUnpacker,
 ) -> __m512i {
-    // SAFETY: only what is inside of the row is read; the caller's promise.
+    // SAFETY: the mask limits the load to the row, and the caller guarantees the instructions.
     unsafe {
         let crosses_bytes = crosses_bytes(const { bits_of(KIND) });
-        let quantized = if WHOLE && !crosses_bytes || rest >= BYTES {
+        let quantized = if ONE_GROUP && !crosses_bytes || remaining >= BYTES {
             _mm512_loadu_si512(row.cast())
         } else {
-            _mm512_maskz_loadu_epi8((1 << rest) - 1, row.cast())
+            _mm512_maskz_loadu_epi8((1 << remaining) - 1, row.cast())
         };
         if crosses_bytes { unpacker.unpack(quantized) } else { quantized }
     }
 }
 
-/// What the biases of a column add, in some lane, and whether its codes are counted from their middle.
+/// The contribution of a column's biases, spread over lanes, and whether its codes are counted from the zero point.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-fn rest_of_column(format: Quantization, scales: &[f32], biases: &[f32], of_x: &[f32]) -> (__m512, bool) {
+fn bias_sum_of_column(
+    format: Quantization,
+    scales: &[f32],
+    biases: &[f32],
+    x_sums: &[f32],
+) -> (__m512, bool) {
     let uses_zero_point = uses_zero_point(format, scales, biases);
     let zero_point = f32::from(zero_point(format));
-    let mut rest = [0.0; LANES];
-    for (g, ((scale, &bias), x)) in scales.iter().zip(biases).zip(of_x).enumerate() {
+    let mut sums = [0.0; LANES];
+    for (g, ((scale, &bias), x)) in scales.iter().zip(biases).zip(x_sums).enumerate() {
         let bias = if uses_zero_point { scale.mul_add(zero_point, bias) } else { bias };
-        rest[g % LANES] += bias * x;
+        sums[g % LANES] += bias * x;
     }
-    // SAFETY: a vector of lanes.
-    (unsafe { _mm512_loadu_ps(rest.as_ptr()) }, uses_zero_point)
+    // SAFETY: the array has `LANES` elements.
+    (unsafe { _mm512_loadu_ps(sums.as_ptr()) }, uses_zero_point)
 }

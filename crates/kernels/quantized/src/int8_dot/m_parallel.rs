@@ -1,4 +1,5 @@
-//! More rows: one in each lane of a vector, which four codes of a column at a time meet.
+//! Kernel for more rows, with one row per SIMD lane: each step multiplies four consecutive codes of a column by the limbs of
+//! all lanes.
 
 use std::arch::x86_64::*;
 use std::ops::Range;
@@ -17,21 +18,22 @@ use crate::LARGEST_GROUP;
 use crate::codes::{as_bytes, codes};
 use crate::qgemm::QGemm;
 
-/// The most columns of a job, whose codes stay in L2.
+/// Maximum columns of a job; their codes stay in L2.
 const STRIP: usize = 48;
-/// Vectors of rows in a tile, but for the last one.
+/// Vectors of rows in a tile; the last tile may have fewer.
 const VECTORS: usize = 2;
-/// Sums of a tile, of all places: as many as the registers hold.
+/// Maximum accumulators of a tile for all limbs, as many as fit the registers.
 const SUMS: usize = 24;
-/// The columns of jobs, but for the last one, are a multiple of this, so that no tile has fewer than it could.
+/// Column multiple of a job, so that only the last one has incomplete tiles.
 const COLUMN_MULTIPLE: usize = 24;
-/// Depth worked on at a time: the digits of a tile stay in L1.
+/// Depth of one pass, chosen so that the limbs of a tile stay in L1.
 const DEPTH: usize = 128;
 
-/// A product whose left rows are laid out.
+/// A product with packed left rows.
 struct Job<'a, const D: usize> {
     product: &'a QGemm<'a>,
-    /// Tile by tile: digits by four codes and place, beginnings by group and place, units and sums by group, each for all rows.
+    /// Tile by tile: limbs by four codes and limb, initial sums by group and limb, scales and sums by group; each for all
+    /// rows.
     packed_rows: PackedRows<'a>,
 }
 
@@ -54,17 +56,17 @@ pub(super) unsafe fn run<const D: usize>(product: &QGemm) {
     });
 }
 
-/// Are the packed bytes codes, so that nothing need be unpacked?
+/// Whether the packed bytes are the codes, so that no unpacking is needed.
 fn is_in_place(format: Quantization) -> bool {
     format.bits() == 8
 }
 
-/// The rows of the tiles.
+/// The rows of each tile.
 fn tiles(rows: usize) -> impl Iterator<Item = Range<usize>> {
     (0..rows).step_by(VECTORS * LANES).map(move |start| start..rows.min(start + VECTORS * LANES))
 }
 
-/// Lay out the left rows.
+/// Pack the left rows.
 ///
 /// # Safety
 /// As [`run`].
@@ -72,42 +74,43 @@ unsafe fn pack<const D: usize>(product: &QGemm, packed_rows: &mut PackedRows) {
     let QGemm { quantized, x, rows, .. } = *product;
     let (depth, groups, size) = (product.depth(), quantized.groups, quantized.format.group_size());
     let tiles: Vec<_> = tiles(rows).collect();
-    let (limbs, begun) = (Target::over(packed_rows.limbs), Target::over(packed_rows.initial_sums));
+    let (limbs, initial) = (Target::over(packed_rows.limbs), Target::over(packed_rows.initial_sums));
     let (limb_scales, sums) = (Target::over(packed_rows.limb_scales), Target::over(packed_rows.sums));
     parallel_ranges(tiles.len() * groups, 4, |range| {
         for i in range {
             let (rows, g) = (tiles[i / groups].clone(), i % groups);
             let width = rows.len().next_multiple_of(LANES);
-            let before = rows.start * depth * D + g * size * width * D;
+            let limb_offset = rows.start * depth * D + g * size * width * D;
             let at = (rows.start * groups + g * width) as isize;
-            let numbers = rows.clone().map(|row| &x[row * depth + g * size..][..size]);
-            // SAFETY: the parts of this tile and group, ours alone; the caller's.
+            let groups_of_rows = rows.clone().map(|row| &x[row * depth + g * size..][..size]);
+            // SAFETY: the parts of this tile and group, which only this thread accesses; the caller guarantees the
+            // instructions.
             let limbs = unsafe {
                 let (limb_scales, sums) =
                     (from_raw_parts_mut(limb_scales.at(at), width), from_raw_parts_mut(sums.at(at), width));
-                let limbs = from_raw_parts_mut(limbs.at(before as isize), size * width * D);
-                pack_group::<D>(quantized.format, numbers, limbs, limb_scales, sums);
+                let limbs = from_raw_parts_mut(limbs.at(limb_offset as isize), size * width * D);
+                pack_group::<D>(quantized.format, groups_of_rows, limbs, limb_scales, sums);
                 limbs
             };
             let vectors = width / LANES;
             for vector in 0..vectors {
-                // SAFETY: the processor has the instructions.
-                let begin = unsafe {
+                // SAFETY: the caller guarantees the instructions.
+                let sums = unsafe {
                     let limbs = &limbs[vector * BYTES..];
                     let stride = D * vectors * BYTES;
                     initial_sums(zero_point_sums::<D>(quantized.format, limbs, vectors * BYTES, stride))
                 };
-                for (limb, begin) in begin.into_iter().enumerate() {
+                for (limb, sums) in sums.into_iter().enumerate() {
                     let at = (rows.start * groups + g * width) * D + (limb * vectors + vector) * LANES;
-                    // SAFETY: of this tile and group, as above.
-                    unsafe { begun.at(at as isize).cast::<__m512i>().write_unaligned(begin) };
+                    // SAFETY: inside the part of this tile and group.
+                    unsafe { initial.at(at as isize).cast::<__m512i>().write_unaligned(sums) };
                 }
             }
         }
     });
 }
 
-/// Lay out a group of each of the rows of a tile, with nothing in the other lanes.
+/// Pack one group of each row of a tile, with zeros in unused lanes.
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn pack_group<'a, const D: usize>(
     format: Quantization,
@@ -133,26 +136,26 @@ fn pack_group<'a, const D: usize>(
     }
 }
 
-/// Some columns of the matrix, ready to be multiplied.
+/// Some columns of the matrix, prepared for the product.
 struct Columns<'a> {
     count: usize,
-    /// For each, its codes.
+    /// The codes, column by column.
     codes: &'a [u8],
-    /// For each, its scales.
+    /// The scales, column by column.
     scales: &'a [f32],
-    /// For each, its biases.
+    /// The biases, column by column, relative to the zero point where it is used.
     biases: &'a [f32],
-    /// Are its codes counted from their middle?
+    /// For each column, whether its codes are counted from the zero point.
     uses_zero_point: [bool; STRIP],
 }
 
 impl<const D: usize> Job<'_, D> {
     /// Compute some columns.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn columns(&self, part: Range<usize>) {
+    fn columns(&self, column_range: Range<usize>) {
         let QGemm { quantized, first, rows, columns: row_length, out, .. } = *self.product;
         let (depth, groups) = (self.product.depth(), quantized.groups);
-        let (count, words) = (part.len(), self.product.all_words(part.clone()));
+        let (count, words) = (column_range.len(), self.product.all_words(column_range.clone()));
         let in_place = is_in_place(quantized.format);
         scratch::with(if in_place { 0 } else { count * depth }, |memory: &mut [u8]| {
             let codes = if in_place {
@@ -164,13 +167,13 @@ impl<const D: usize> Job<'_, D> {
             scratch::with(count * (2 * groups + VECTORS * LANES), |memory: &mut [f32]| {
                 let (scales, memory) = memory.split_at_mut(count * groups);
                 let (biases, sums) = memory.split_at_mut(count * groups);
-                quantized.scales(first + part.start, 0, scales);
-                quantized.biases(first + part.start, 0, biases);
+                quantized.scales(first + column_range.start, 0, scales);
+                quantized.biases(first + column_range.start, 0, biases);
                 let mut uses_zero_point = [true; STRIP];
                 for (c, uses_zero_point) in uses_zero_point[..count].iter_mut().enumerate() {
-                    let part = c * groups..(c + 1) * groups;
+                    let range = c * groups..(c + 1) * groups;
                     *uses_zero_point =
-                        apply_zero_point::<D>(quantized.format, &scales[part.clone()], &mut biases[part]);
+                        apply_zero_point::<D>(quantized.format, &scales[range.clone()], &mut biases[range]);
                 }
                 let is_mixed = uses_zero_point.contains(&false);
                 let columns = Columns { count, codes, scales, biases, uses_zero_point };
@@ -187,8 +190,8 @@ impl<const D: usize> Job<'_, D> {
                         (false, _, true) => self.tile::<1, 6, true>(&rows, &columns, sums),
                     }
                     for (lane, row) in rows.enumerate() {
-                        for (c, column) in part.clone().enumerate() {
-                            // SAFETY: inside the output, in a column that this job alone writes.
+                        for (c, column) in column_range.clone().enumerate() {
+                            // SAFETY: inside the output, in a column that only this job writes.
                             unsafe { *out.at((row * row_length + column) as isize) = sums[c * width + lane] };
                         }
                     }
@@ -197,9 +200,8 @@ impl<const D: usize> Job<'_, D> {
         });
     }
 
-    /// All columns, `C` at a time, of a tile of `V` vectors. Codes count from the middle, but for those of some columns if they
-    /// are
-    /// `MIXED`.
+    /// Compute all columns for a tile of `V` vectors, `C` columns at a time. All codes are counted from the zero point,
+    /// unless `MIXED`.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
     fn tile<const V: usize, const C: usize, const MIXED: bool>(
         &self,
@@ -210,37 +212,37 @@ impl<const D: usize> Job<'_, D> {
         assert!(V * C * D <= SUMS, "sums fit the registers");
         let (format, depth, groups) =
             (self.product.quantized.format, self.product.depth(), self.product.quantized.groups);
-        let (size, together) = (format.group_size(), (DEPTH / format.group_size()).max(1));
-        // The part of a column that is read next, which the processor does not foresee, unless it has just been written.
-        let ask = |column: usize, group: usize, cache: Cache| {
+        let (size, groups_per_pass) = (format.group_size(), (DEPTH / format.group_size()).max(1));
+        // Prefetch the codes of a later pass, which the hardware prefetcher misses. Unpacked codes are still in the cache.
+        let prefetch_codes = |column: usize, group: usize, cache: Cache| {
             if is_in_place(format) {
-                let part = columns.codes.as_ptr().wrapping_add(column * depth + group * size);
-                prefetch_lines(part, together * size, cache);
+                let codes = columns.codes.as_ptr().wrapping_add(column * depth + group * size);
+                prefetch_lines(codes, groups_per_pass * size, cache);
             }
         };
-        for g in (0..groups).step_by(together) {
-            let range = g..groups.min(g + together);
+        for g in (0..groups).step_by(groups_per_pass) {
+            let range = g..groups.min(g + groups_per_pass);
             let mut c = 0;
             while c < columns.count {
                 let width = if c + C <= columns.count { C } else { 1 };
                 for c in c..c + width {
-                    ask(c, range.end, Cache::L2);
-                    ask(c + width, g, Cache::L1);
+                    prefetch_codes(c, range.end, Cache::L2);
+                    prefetch_codes(c + width, g, Cache::L1);
                 }
                 if width == C {
-                    self.some::<V, C, MIXED>(rows, range.clone(), columns, c, sums);
+                    self.multiply_groups::<V, C, MIXED>(rows, range.clone(), columns, c, sums);
                 } else {
-                    self.some::<V, 1, MIXED>(rows, range.clone(), columns, c, sums);
+                    self.multiply_groups::<V, 1, MIXED>(rows, range.clone(), columns, c, sums);
                 }
                 c += width;
             }
         }
     }
 
-    /// Add what some groups of `C` columns from number `c` on meet.
+    /// Add the products of some groups of `C` columns, beginning with column `c`.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
-    fn some<const V: usize, const C: usize, const MIXED: bool>(
+    fn multiply_groups<const V: usize, const C: usize, const MIXED: bool>(
         &self,
         rows: &Range<usize>,
         range: Range<usize>,
@@ -254,30 +256,33 @@ impl<const D: usize> Job<'_, D> {
         let limbs = &packed_rows.limbs[rows.start * depth * D..][..V * LANES * depth * D];
         let initial_sums = &packed_rows.initial_sums[rows.start * groups * D..][..V * LANES * groups * D];
         let limb_scales = &packed_rows.limb_scales[rows.start * groups..][..V * LANES * groups];
-        let of_x = &packed_rows.sums[rows.start * groups..][..V * LANES * groups];
+        let x_sums = &packed_rows.sums[rows.start * groups..][..V * LANES * groups];
         let (scales, biases) = (&columns.scales[c * groups..], &columns.biases[c * groups..]);
         let starts: [*const u8; C] = array_of(|i| columns.codes[(c + i) * depth..][..depth].as_ptr());
         let sums = &mut sums[c * V * LANES..][..C * V * LANES];
-        let mut from_zero = [0; 4 * VECTORS * LANES];
+        let mut initial_from_zero = [0; 4 * VECTORS * LANES];
         if MIXED {
-            let begin = super::initial_sums([_mm512_setzero_si512(); D]);
-            for (begun, begin) in from_zero.chunks_exact_mut(V * LANES).zip(begin) {
-                for begun in begun.chunks_exact_mut(LANES) {
-                    // SAFETY: a vector.
-                    unsafe { _mm512_storeu_si512(begun.as_mut_ptr().cast(), begin) };
+            let values = super::initial_sums([_mm512_setzero_si512(); D]);
+            for (to, value) in initial_from_zero.chunks_exact_mut(V * LANES).zip(values) {
+                for to in to.chunks_exact_mut(LANES) {
+                    // SAFETY: the chunk has `LANES` elements.
+                    unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), value) };
                 }
             }
         }
         for g in range {
-            let begin = initial_sums[g * D * V * LANES..][..D * V * LANES].as_ptr();
+            let initial = initial_sums[g * D * V * LANES..][..D * V * LANES].as_ptr();
             let mut inner = [[[_mm512_setzero_si512(); D]; C]; V];
             for (v, inner) in inner.iter_mut().enumerate() {
                 for (i, inner) in inner.iter_mut().enumerate() {
-                    let begin =
-                        if MIXED && !columns.uses_zero_point[c + i] { from_zero.as_ptr() } else { begin };
+                    let initial = if MIXED && !columns.uses_zero_point[c + i] {
+                        initial_from_zero.as_ptr()
+                    } else {
+                        initial
+                    };
                     for (limb, inner) in inner.iter_mut().enumerate() {
-                        // SAFETY: a vector for each place of the group, or of all.
-                        *inner = unsafe { _mm512_loadu_si512(begin.add((limb * V + v) * LANES).cast()) };
+                        // SAFETY: there is a vector for each limb, of the group or of the shared initial values.
+                        *inner = unsafe { _mm512_loadu_si512(initial.add((limb * V + v) * LANES).cast()) };
                     }
                 }
             }
@@ -290,7 +295,7 @@ impl<const D: usize> Job<'_, D> {
                 }
                 for limb in 0..D {
                     for (v, inner) in inner.iter_mut().enumerate() {
-                        // SAFETY: inside the digits of the tile.
+                        // SAFETY: inside the limbs of the tile.
                         let x = unsafe {
                             let start = limbs.as_ptr().add(((four * D + limb) * V + v) * BYTES);
                             _mm512_loadu_si512(start.cast())
@@ -302,20 +307,23 @@ impl<const D: usize> Job<'_, D> {
                 }
             }
             for (v, inner) in inner.into_iter().enumerate() {
-                let limb = (g * V + v) * LANES;
-                // SAFETY: a vector for each group.
+                let offset = (g * V + v) * LANES;
+                // SAFETY: there is a vector for each group.
                 let (limb_scale, x) = unsafe {
-                    (_mm512_loadu_ps(limb_scales[limb..].as_ptr()), _mm512_loadu_ps(of_x[limb..].as_ptr()))
+                    (
+                        _mm512_loadu_ps(limb_scales[offset..].as_ptr()),
+                        _mm512_loadu_ps(x_sums[offset..].as_ptr()),
+                    )
                 };
                 for (i, inner) in inner.into_iter().enumerate() {
                     let sum = sums[(i * V + v) * LANES..][..LANES].as_mut_ptr();
                     let scale = _mm512_mul_ps(limb_scale, _mm512_set1_ps(scales[i * groups + g]));
                     let bias = _mm512_set1_ps(biases[i * groups + g]);
                     let pair = _mm512_add_epi32(_mm512_slli_epi32::<8>(inner[0]), inner[1]);
-                    // SAFETY: a vector's worth of sums.
+                    // SAFETY: `sum` points to `LANES` elements.
                     unsafe {
-                        let so_far = _mm512_fmadd_ps(bias, x, _mm512_loadu_ps(sum));
-                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(combine_limbs(pair, &inner), scale, so_far));
+                        let with_bias = _mm512_fmadd_ps(bias, x, _mm512_loadu_ps(sum));
+                        _mm512_storeu_ps(sum, _mm512_fmadd_ps(combine_limbs(pair, &inner), scale, with_bias));
                     }
                 }
             }

@@ -21,33 +21,33 @@ use umber_kernels_base::isa::{is_unlimited, level, vectorised};
 use umber_types::{Quantization, QuantizationMode};
 
 use super::LARGEST_GROUP;
-use super::codes::FP4_MIDDLE;
+use super::codes::FP4_ZERO_POINT;
 use super::qgemm::{QGemm, max_abs, sum_over};
 use super::unpack_bits::BYTES;
 
-/// Lanes of sums in a vector, of four bytes each.
+/// Lanes of a vector of 32-bit sums.
 const LANES: usize = 16;
-/// Bytes of packed words worth a job of its own.
+/// Minimum bytes of packed words per job.
 const BYTES_PER_JOB: usize = 1 << 16;
-/// Fewer rows than this have their lanes along the depth.
+/// Products of fewer rows than this use [`k_parallel`].
 const MIN_M_PARALLEL_ROWS: usize = 12;
-/// Exponents that the largest number of a row may have.
+/// Valid exponents of the maximum magnitude of a row.
 const EXPONENTS: std::ops::Range<i32> = -40..60;
-/// What sums of the third place begin with, as a float: its last bit counts one of that place, 2^-8 of the second, so that what
-/// is added to its bits is added to its value, and sums need no conversion.
+/// Initial value of the third limb's sum, as a float32: its last bit is worth 2^-8, one unit of the third limb in terms of
+/// the second. So integers added to its bits are added to its value, and the sums need no conversion.
 const THIRD_LIMB_BIAS: f32 = 49152.0;
-/// As [`THIRD_LIMB_BIAS`] for the fourth place.
+/// As [`THIRD_LIMB_BIAS`] for the fourth limb.
 const FOURTH_LIMB_BIAS: f32 = 192.0;
-/// Sums of the largest group, and what [`initial_sums`] add to them, leave the other bits of those floats alone.
+/// Sums of the largest group, with the corrections of [`initial_sums`], must not carry out of the mantissa of those floats.
 const _: () = assert!((LARGEST_GROUP << 14) + (3 << 15) < 1 << 22);
-/// The least exponent of a group: what is smaller is lost beside the largest number of its row.
+/// Minimum exponent of a group: smaller elements are negligible compared with the maximum of their row.
 const MIN_EXPONENT: i32 = -64;
 
-/// Does this suit a product?
+/// Whether this kernel suits a product.
 pub(super) fn is_suitable(product: &QGemm) -> bool {
     let format = product.quantized.format;
     let is_k_parallel = product.rows < MIN_M_PARALLEL_ROWS;
-    let is_whole = format.mode() != QuantizationMode::Mxfp8
+    let is_format_suitable = format.mode() != QuantizationMode::Mxfp8
         && (!is_k_parallel || k_parallel::is_suitable(format.bits()));
     let has_safe_exponent = || {
         vectorised(
@@ -61,25 +61,25 @@ pub(super) fn is_suitable(product: &QGemm) -> bool {
             },
         )
     };
-    is_whole && is_available() && has_safe_exponent() && product.has_no_outliers()
+    is_format_suitable && is_available() && has_safe_exponent() && product.has_no_outliers()
 }
 
 fn is_available() -> bool {
     level() == 2 && is_unlimited() && is_x86_feature_detected!("avx512vnni")
 }
 
-/// Is the largest number of a row zero, or neither very large nor very small?
+/// Whether the maximum magnitude of a row is zero or within [`EXPONENTS`].
 #[inline(always)]
 fn has_safe_exponent(row: &[f32]) -> bool {
     let largest = max_abs(row);
     largest == 0.0 || EXPONENTS.contains(&exponent(largest))
 }
 
-/// Are the numbers of all groups near enough to each other for three digits? What those leave away, up to 2^-23 of the largest,
-/// is then as little as float32 rounds away from a sum of such numbers, unless few of the weights are other than zero, which
-/// those without biases often are exactly.
-fn needs_three_limbs(product: &QGemm) -> bool {
-    /// The largest number, in means of the magnitudes of its group.
+/// Whether the elements of all groups are close enough in magnitude for three limbs. Their rounding error, up to 2^-23 of the
+/// maximum, is then comparable to that of float32 sums. Formats without biases need four limbs, because many of their weights
+/// may be exactly zero.
+fn are_three_limbs_enough(product: &QGemm) -> bool {
+    /// Bound on the maximum magnitude of a group, relative to its mean.
     const MAX_RATIO: f32 = 8.0;
     let size = product.quantized.format.group_size() as f32;
     product.quantized.format.has_biases()
@@ -95,7 +95,7 @@ fn needs_three_limbs(product: &QGemm) -> bool {
         )
 }
 
-/// The least `e` with `value < 2**e`, for a value that is not subnormal.
+/// The smallest `e` with `value < 2**e`, for a value that is not denormal.
 fn exponent(value: f32) -> i32 {
     (value.to_bits() >> 23) as i32 - 126
 }
@@ -104,38 +104,38 @@ fn power(exponent: i32) -> f32 {
     f32::from_bits(((127 + exponent) as u32) << 23)
 }
 
-/// The digits of a group: those of each place, the highest first.
+/// The limbs of a group, the most significant first.
 type Limbs<const D: usize> = [[i8; LARGEST_GROUP]; D];
 
-/// Write the digits of a group; returns what 1 in the second place stands for where it meets a code one above the middle.
+/// Split a group into limbs; returns the scale of a product of 1 in the second limb with 1 above the zero point.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn to_limbs<const D: usize>(format: Quantization, group: &[f32], limbs: &mut Limbs<D>) -> f32 {
     let (scale, limb_scale) = scale_of::<D>(format, group);
     let scale = _mm512_set1_ps(scale);
-    assert!(group.len() <= LARGEST_GROUP, "there is room for the digits");
-    for (i, numbers) in group.chunks(LANES).enumerate() {
-        let mask = u16::MAX >> (LANES - numbers.len());
-        // SAFETY: only what is inside of the group is read.
-        let numbers = unsafe { _mm512_maskz_loadu_ps(mask, numbers.as_ptr()) };
-        let mut rest = _mm512_cvtps_epi32(_mm512_mul_ps(numbers, scale));
+    assert!(group.len() <= LARGEST_GROUP, "the group fits the limbs");
+    for (i, elements) in group.chunks(LANES).enumerate() {
+        let mask = u16::MAX >> (LANES - elements.len());
+        // SAFETY: the mask limits the load to the group.
+        let elements = unsafe { _mm512_maskz_loadu_ps(mask, elements.as_ptr()) };
+        let mut remaining = _mm512_cvtps_epi32(_mm512_mul_ps(elements, scale));
         for limbs in limbs.iter_mut().rev() {
-            // SAFETY: space for so many digits, which is a multiple of the lanes.
+            // SAFETY: the limbs have space for a full vector, since their length is a multiple of the lanes.
             unsafe {
-                _mm_storeu_si128(limbs.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(rest));
+                _mm_storeu_si128(limbs.as_mut_ptr().add(i * LANES).cast(), _mm512_cvtepi32_epi8(remaining));
             };
-            // The digit has a sign, so that what is left of it is rounded.
-            rest = _mm512_srai_epi32::<8>(_mm512_add_epi32(rest, _mm512_set1_epi32(128)));
+            // The limb is signed, so the remaining bits are rounded up if it is negative.
+            remaining = _mm512_srai_epi32::<8>(_mm512_add_epi32(remaining, _mm512_set1_epi32(128)));
         }
     }
     limb_scale
 }
 
-/// What makes the numbers of a group whole ones of `D` digits, and what [`to_limbs`] answers.
+/// The factor that converts a group to integers of `D` limbs, and the scale that [`to_limbs`] returns.
 #[inline(always)]
 fn scale_of<const D: usize>(format: Quantization, group: &[f32]) -> (f32, f32) {
     let bits = 8 * D as i32 - 1;
-    // The highest digit is less than 127.5, not 128.
+    // The top limb may be at most 127, so the maximum must stay below 127.5 of its units, not 128.
     let exponent = exponent(max_abs(group) * (1.0 + 1.0 / 128.0)).max(MIN_EXPONENT);
     let halves = i32::from(!format.has_biases());
     (power(bits - exponent), power(exponent - 15 - halves))
@@ -147,26 +147,26 @@ fn sum(group: &[f32]) -> f32 {
     sum_over(group, f64::from) as f32
 }
 
-/// The code from which codes are counted, so that their products with digits nearly cancel where the weights do.
+/// The code that counts as zero, so that the products largely cancel where the weights do.
 fn zero_point(format: Quantization) -> u8 {
     match (format.has_biases(), format.bits()) {
-        (false, _) => FP4_MIDDLE,
+        (false, _) => FP4_ZERO_POINT,
         (_, 1) => 0,
         (_, bits) => 1 << (bits - 1),
     }
 }
 
-/// May sums begin at zero where all codes of a group come together in a lane, and leave the other bits of [`THIRD_LIMB_BIAS`] and
-/// [`FOURTH_LIMB_BIAS`] alone?
+/// Whether sums may count codes from zero: with all codes of a group in one lane they must not carry out of the mantissa of
+/// [`THIRD_LIMB_BIAS`] and [`FOURTH_LIMB_BIAS`].
 fn fits_from_zero<const D: usize>(format: Quantization) -> bool {
     let offset = if D == 4 { FOURTH_LIMB_BIAS as usize * 256 } else { 0 };
     format.group_size() * ((1 << format.bits()) - 1) * 128 + offset < 1 << 22
 }
 
-/// Are the codes of a column counted from their middle, not from zero?
+/// Whether the codes of a column are counted from the zero point and not from zero.
 ///
-/// What is summed apart, and mostly cancels, is rounded where it is large: where weights have one sign, and so little of a bias,
-/// codes are better counted from zero.
+/// The sums of codes and of biases are rounded separately and mostly cancel, so the smaller biases are better. If the weights
+/// have one sign, these are the biases relative to zero.
 #[inline(always)]
 fn uses_zero_point(format: Quantization, scales: &[f32], biases: &[f32]) -> bool {
     let zero_point = f32::from(zero_point(format));
@@ -179,8 +179,8 @@ fn uses_zero_point(format: Quantization, scales: &[f32], biases: &[f32]) -> bool
     gains.iter().sum::<f32>() >= 0.0
 }
 
-/// Biases for the codes of a column, which are counted from zero where they should and may be; returns whether from their middle.
-/// Floats of four bits have no biases, and their middle is zero.
+/// Adjust the biases of a column to its zero point, unless its codes should and may be counted from zero; returns whether the
+/// zero point is used. FP4 formats have no biases and always use it.
 #[inline(always)]
 fn apply_zero_point<const D: usize>(format: Quantization, scales: &[f32], biases: &mut [f32]) -> bool {
     if !format.has_biases() {
@@ -197,7 +197,7 @@ fn apply_zero_point<const D: usize>(format: Quantization, scales: &[f32], biases
     uses_zero_point
 }
 
-/// The middle times digits, in each place. There are vectors of digits for each place, `step` bytes apart, and such sets of them
+/// The zero point times the sum of the limbs. The vectors of the limbs are `step` bytes apart, and such sets of vectors
 /// `stride` bytes apart.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
@@ -212,18 +212,17 @@ fn zero_point_sums<const D: usize>(
     for limbs in limbs.chunks(stride) {
         for (limb, sum) in sums.iter_mut().enumerate() {
             let limbs = limbs[limb * step..][..BYTES].as_ptr();
-            // SAFETY: a vector of digits.
+            // SAFETY: a vector of limbs.
             *sum = unsafe { _mm512_dpbusd_epi32(*sum, zero_point, _mm512_loadu_si512(limbs.cast())) };
         }
     }
     sums
 }
 
-/// What sums over digits begin with, in each place: what codes would add that are all in the middle, negative, so that codes
-/// count from it.
+/// The initial sums of each limb: the negative of what the zero point contributes, so that codes count from it.
 ///
-/// What the second place would begin with is left to its neighbours: so its sums may go on from those of the first, shifted.
-/// From the third on they are bits of floats, as [`combine_limbs`] takes them.
+/// The second limb starts with zero, and its part is carried to its neighbours, so that a kernel may continue with the
+/// shifted sums of the first. From the third limb on the sums are bits of floats, as [`combine_limbs`] expects them.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn initial_sums<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
@@ -232,7 +231,7 @@ fn initial_sums<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
     sums[0] = _mm512_add_epi32(sums[0], above);
     sums[1] = _mm512_setzero_si512();
     sums[2] = _mm512_add_epi32(sums[2], below);
-    // What is added to the bits of each place, and taken from the place before as a number.
+    // Added to the bits of each limb, and subtracted as a number from a more significant limb.
     let mut offsets = [0; D];
     offsets[0] = -(THIRD_LIMB_BIAS as i32) / 256;
     offsets[2] = THIRD_LIMB_BIAS.to_bits() as i32;
@@ -243,15 +242,15 @@ fn initial_sums<const D: usize>(mut sums: [__m512i; D]) -> [__m512i; D] {
     array_of(|limb| _mm512_sub_epi32(_mm512_set1_epi32(offsets[limb]), sums[limb]))
 }
 
-/// Compute what [`is_suitable`].
+/// Compute a product for which [`is_suitable`] returned true.
 pub(super) fn compute(product: &QGemm) {
     if amx::is_suitable(product) {
-        return if needs_three_limbs(product) { amx::run::<3>(product) } else { amx::run::<4>(product) };
+        return if are_three_limbs_enough(product) { amx::run::<3>(product) } else { amx::run::<4>(product) };
     }
     let is_k_parallel = product.rows < MIN_M_PARALLEL_ROWS;
-    // SAFETY: what suits has the instructions.
+    // SAFETY: `is_suitable` checked the instructions.
     unsafe {
-        match (is_k_parallel, needs_three_limbs(product)) {
+        match (is_k_parallel, are_three_limbs_enough(product)) {
             (true, true) => k_parallel::run::<3>(product),
             (true, false) => k_parallel::run::<4>(product),
             (false, true) => m_parallel::run::<3>(product),
@@ -260,8 +259,8 @@ pub(super) fn compute(product: &QGemm) {
     };
 }
 
-/// What sums of all places, three or four, stand for together, counted in the second place: `pair` joins those of the first two,
-/// and the others are floats already, so that nothing is rounded but `pair` and what it is added to.
+/// Combine the sums of three or four limbs, in units of the second limb: `pair` is the integer sum of the first two, and the
+/// others are floats already. So only the conversion of `pair` and the additions round.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]
 fn combine_limbs<const D: usize>(pair: __m512i, sums: &[__m512i; D]) -> __m512 {
@@ -284,22 +283,22 @@ mod tests {
 
     proptest! {
         #[test]
-        fn digits_stand_for_their_numbers(values in prop::collection::vec(-1e3f32..1e3, 1..65), shift in -40i32..40) {
+        fn limbs_represent_their_value(values in prop::collection::vec(-1e3f32..1e3, 1..65), shift in -40i32..40) {
             let values: Vec<f32> = values.into_iter().map(|x| x * power(shift)).collect();
-            check_digits::<3>(&values)?;
-            check_digits::<4>(&values)?;
+            check_limbs::<3>(&values)?;
+            check_limbs::<4>(&values)?;
         }
     }
 
     #[test]
-    fn digits_stand_for_numbers_just_below_a_power_of_two() {
+    fn limbs_represent_values_just_below_a_power_of_two() {
         for values in [[-510.1042], [511.99997], [508.03], [508.04]] {
-            check_digits::<3>(&values).expect("three digits");
-            check_digits::<4>(&values).expect("four digits");
+            check_limbs::<3>(&values).expect("three limbs");
+            check_limbs::<4>(&values).expect("four limbs");
         }
     }
 
-    fn check_digits<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
+    fn check_limbs<const D: usize>(values: &[f32]) -> Result<(), TestCaseError> {
         if !is_available() {
             return Ok(());
         }
@@ -308,7 +307,7 @@ mod tests {
         // SAFETY: the processor has the instructions.
         let limb_scale =
             f64::from(unsafe { to_limbs(format, values, &mut limbs) }) * 256f64.powi(2 - D as i32);
-        // Half of what 1 stands for, which is chosen with space for the highest digit.
+        // Half a unit of the last limb, with the headroom for the top limb.
         let bound = f64::from(max_abs(values)) * (1.0 + 1.0 / 128.0) * 2f64.powi(1 - 8 * D as i32);
         for (i, value) in values.iter().enumerate() {
             let number = limbs.iter().fold(0, |sum: i64, limb| 256 * sum + i64::from(limb[i]));
@@ -318,11 +317,11 @@ mod tests {
         Ok(())
     }
 
-    /// Computes a product.
+    /// A kernel that computes a product.
     type Run = fn(&QGemm);
 
-    /// The largest error of a product, in units of the sum of the magnitudes of its terms.
-    /// Of rows with groups of much and of little, or of such as three digits are enough for.
+    /// The maximum error of a product, relative to the sum of the magnitudes of its terms. The rows have groups of uneven
+    /// magnitudes, or such that three limbs are enough.
     fn error(format: Quantization, [rows, columns, groups]: [usize; 3], uneven: bool, run: Run) -> f64 {
         let length = groups * format.group_size();
         let mut state = 1u64;
@@ -338,7 +337,7 @@ mod tests {
         };
         let (scales, biases) = (floats(columns * groups, 5), floats(columns * groups, 5));
         let mut x = floats(rows * length, if uneven { 5 } else { 2 });
-        // Groups of nothing and of little.
+        // One group is zero, one very small.
         x[..format.group_size()].fill(0.0);
         x[rows * length - format.group_size()..].iter_mut().for_each(|x| *x *= 1e-20);
         if uneven {
@@ -346,9 +345,10 @@ mod tests {
         }
         let of = |shape: &[usize]| Layout::contiguous(Shape::from(shape));
         let (shape, packed_shape) = (of(&[columns, groups]), of(&[columns, format.words(length)]));
-        // As powers of two from 1/128 to 128, or as floats of eight bits, of which 127 is none.
-        let most = if format.mode() == QuantizationMode::Nvfp4 { 127 } else { 255 };
-        let small: Vec<u8> = (0..columns * groups).map(|i| ((i * 37 % 15 + 120) % most) as u8).collect();
+        // E8M0 scales from 1/128 to 128, or float8 scales without the code 127, which is NaN.
+        let code_count = if format.mode() == QuantizationMode::Nvfp4 { 127 } else { 255 };
+        let small: Vec<u8> =
+            (0..columns * groups).map(|i| ((i * 37 % 15 + 120) % code_count) as u8).collect();
         let (scales, biases) = if format.has_biases() {
             (View::of(&scales, &shape), Some(View::of(&biases, &shape)))
         } else {
@@ -358,7 +358,7 @@ mod tests {
         let mut out = vec![f32::NAN; rows * columns];
         let out_start = Target::over(&mut out);
         let product = QGemm { quantized: &quantized, first: 0, x: &x, rows, columns, out: out_start };
-        assert_eq!(needs_three_limbs(&product), !uneven && format.has_biases());
+        assert_eq!(are_three_limbs_enough(&product), !uneven && format.has_biases());
         run(&product);
         let (mut line, mut scales, mut biases) = (vec![0f64; length], vec![0f64; groups], vec![0f64; groups]);
         let mut worst = 0f64;
@@ -374,7 +374,7 @@ mod tests {
                 let terms = x.iter().zip(&line);
                 let exact: f64 = terms.map(|(&x, &w)| f64::from(x) * w).sum();
                 let magnitudes = x.iter().enumerate().map(|(i, &x)| {
-                    // Of the weights of a group as they are at most, near their middle.
+                    // Uses the maximum weight of the group, since rounding depends on that.
                     let g = i / format.group_size();
                     let zero_point = if format.has_biases() { biases[g] + scales[g] * half } else { 0.0 };
                     f64::from(x).abs() * ((scales[g] * half).abs() + zero_point.abs())
@@ -386,14 +386,14 @@ mod tests {
         worst
     }
 
-    /// Check products of so many rows, columns and groups: the first way has rows that three digits are enough for.
+    /// Check products for these rows, columns and groups: `even` runs on rows for which three limbs are enough.
     pub(super) fn check_products(bits: i64, shapes: &[[usize; 3]], [even, uneven]: [Run; 2]) {
-        let mut ways: Vec<_> =
+        let mut formats: Vec<_> =
             [32, 64, 128].into_iter().map(|size| (QuantizationMode::Affine, size)).collect();
         if bits == 4 {
-            ways.extend([(QuantizationMode::Mxfp4, 32), (QuantizationMode::Nvfp4, 16)]);
+            formats.extend([(QuantizationMode::Mxfp4, 32), (QuantizationMode::Nvfp4, 16)]);
         }
-        for (mode, size) in ways {
+        for (mode, size) in formats {
             let format = Quantization::new("quantize", mode, Some(size), Some(bits)).unwrap();
             for &shape in shapes {
                 for (is_uneven, run) in [(false, even), (true, uneven)] {
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn products_are_as_good_as_in_float32() {
+    fn products_are_as_accurate_as_in_float32() {
         if !is_available() {
             return;
         }
@@ -421,14 +421,14 @@ mod tests {
             [70, 3, 1],
         ];
         for bits in [1, 2, 3, 4, 5, 6, 8] {
-            let least = if k_parallel::is_suitable(bits as usize) { 0 } else { MIN_M_PARALLEL_ROWS };
-            let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= least).collect();
+            let min_rows = if k_parallel::is_suitable(bits as usize) { 0 } else { MIN_M_PARALLEL_ROWS };
+            let shapes: Vec<_> = shapes.into_iter().filter(|&[rows, ..]| rows >= min_rows).collect();
             check_products(bits, &shapes, [compute; 2]);
         }
     }
 
-    /// Check products of rows of the largest digits that there are: in three places, 120 and twice 127, or -120 and twice -128.
-    pub(super) fn check_largest_digits(rows: usize, run: Run) {
+    /// Check rows with limbs of maximum magnitude: 120, 127, 127 or -120, -128, -128 in three limbs.
+    pub(super) fn check_max_limbs(rows: usize, run: Run) {
         let format = Quantization::new("quantize", QuantizationMode::Affine, Some(128), Some(8)).unwrap();
         let [high, low] = [120 << 16 | 127 << 8 | 127, 120 << 16 | 128 << 8 | 128]
             .map(|number: i32| number as f32 / (1 << 23) as f32);
@@ -446,31 +446,31 @@ mod tests {
     }
 
     #[test]
-    fn sums_of_the_largest_digits_keep_to_their_places() {
+    fn sums_of_max_limbs_do_not_overflow() {
         if !is_available() {
             return;
         }
         // SAFETY: the processor has the instructions.
         unsafe {
-            check_largest_digits(1, |product| k_parallel::run::<4>(product));
-            check_largest_digits(1, |product| k_parallel::run::<3>(product));
-            check_largest_digits(16, |product| m_parallel::run::<4>(product));
-            check_largest_digits(16, |product| m_parallel::run::<3>(product));
+            check_max_limbs(1, |product| k_parallel::run::<4>(product));
+            check_max_limbs(1, |product| k_parallel::run::<3>(product));
+            check_max_limbs(16, |product| m_parallel::run::<4>(product));
+            check_max_limbs(16, |product| m_parallel::run::<3>(product));
         }
     }
 
-    fn check_sums(found: &[f32], expected: f32) {
-        for found in found {
-            let error = (found - expected).abs();
-            assert!(error <= 128.0 * 128.0 * 2f32.powi(-22), "{found} instead of {expected}");
+    fn check_sums(actual: &[f32], expected: f32) {
+        for actual in actual {
+            let error = (actual - expected).abs();
+            assert!(error <= 128.0 * 128.0 * 2f32.powi(-22), "{actual} instead of {expected}");
         }
     }
 
     #[test]
-    fn rows_of_usual_size_suit() {
+    fn rows_of_moderate_magnitude_are_suitable() {
         let format = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(4)).unwrap();
         let odd = Quantization::new("quantize", QuantizationMode::Affine, Some(32), Some(5)).unwrap();
-        // Of a matrix without rows, by a row of ones and one of `x`.
+        // A product with an empty matrix, whose rows are ones and `x`.
         let is_suitable = |format: Quantization, x: f32| {
             let none = |length| Layout::contiguous(Shape::from([0, length]));
             let (words, groups) = (none(format.words(32)), none(1));
@@ -482,8 +482,8 @@ mod tests {
         };
         assert_eq!(is_suitable(format, 1e-10), is_available());
         assert_eq!(is_suitable(format, 0.0), is_available());
-        for wild in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
-            assert!(!is_suitable(format, wild), "{wild}");
+        for unsuitable in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, 1e-20, 1e-45, 1e20] {
+            assert!(!is_suitable(format, unsuitable), "{unsuitable}");
         }
         assert_eq!(is_suitable(odd, 1.0), is_available() && k_parallel::is_suitable(5));
     }

@@ -1,21 +1,21 @@
-//! Left rows as digits, in the order in which codes meet them.
+//! Left rows as int8 limbs, in the order in which the kernels read them.
 
 use umber_kernels_base::scratch;
 
-/// The left rows of a product, laid out.
+/// The packed left rows of a product.
 pub(super) struct PackedRows<'a> {
-    /// The digits of all places.
+    /// All limbs.
     pub(super) limbs: &'a mut [i8],
-    /// For each place, what sums of products with codes begin with, which are counted from their middle.
+    /// Initial values of the sums of each limb: they subtract the zero point's part of the products.
     pub(super) initial_sums: &'a mut [i32],
-    /// For each group, what 1 in the second place stands for.
+    /// For each group, the value of 1 in the second limb.
     pub(super) limb_scales: &'a mut [f32],
-    /// For each group, its sum.
+    /// For each group, the sum of its elements.
     pub(super) sums: &'a mut [f32],
 }
 
 impl PackedRows<'_> {
-    /// Call `body` with space for so many digits, beginnings and groups, which holds anything.
+    /// Call `body` with uninitialised space for this many limbs, initial sums and groups.
     pub(super) fn with<R>(
         limbs: usize,
         initial_sums: usize,

@@ -7,20 +7,26 @@ use super::codes::{Codes, step_by_step};
 use super::{Job, QGemm, bytes_of_four, with_packed_rows};
 use crate::kinds::{FP4, FP8, bits_of, table, unit_of};
 
+/// # Safety
+///
+/// The processor has AVX2, FMA and F16C.
 pub(super) unsafe fn run(product: &QGemm, kind: u8) {
     // SAFETY: guaranteed by the caller of this function.
-    with_packed_rows::<__m256>(product, kind, |job, part, scratch| unsafe {
-        columns_of_kind(job, kind, part, scratch);
+    with_packed_rows::<__m256>(product, kind, |job, columns, scratch| unsafe {
+        columns_of_kind(job, kind, columns, scratch);
     });
 }
 
 #[target_feature(enable = "avx2,fma,f16c")]
-unsafe fn columns_of_kind(job: &Job, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
+/// # Safety
+///
+/// The processor has AVX2, FMA and F16C.
+unsafe fn columns_of_kind(job: &Job, kind: u8, columns: Range<usize>, scratch: &mut [f32]) {
     // SAFETY: guaranteed by the caller of this function.
-    unsafe { job.dispatch::<__m256>(kind, part, scratch) };
+    unsafe { job.dispatch::<__m256>(kind, columns, scratch) };
 }
 
-// SAFETY of all: only used inside of `columns_of_kind`, whose caller knows that the processor has these instructions.
+// SAFETY of all methods: only used inside `columns_of_kind`, whose caller guarantees the instructions.
 impl Codes for __m256 {
     type Words = __m256i;
     const UNSHIFTED: bool = true;
@@ -34,19 +40,19 @@ impl Codes for __m256 {
     #[inline(always)]
     unsafe fn units<const KIND: u8>(from: *const u32) -> __m256i {
         let unit = const { unit_of(KIND) };
-        // SAFETY: the caller's; both halves end with the units or before.
+        // SAFETY: the caller guarantees a vector of units; both loads end within them.
         unsafe {
             if unit == 32 {
                 return Self::words(from);
             }
-            let behind = unit - 16;
+            let overlap_start = unit - 16;
             let low = _mm_loadu_si128(from.cast());
-            let high = _mm_loadu_si128(from.byte_add(behind).cast());
+            let high = _mm_loadu_si128(from.byte_add(overlap_start).cast());
             let bytes = const { bytes_of_four(unit_of(KIND)) };
             let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
-            // The upper units begin in the middle, of which `behind` bytes are left out. What is no place has its highest bit set
-            // still.
-            let later = _mm_add_epi8(bytes, _mm_set1_epi8((unit / 2 - behind) as i8));
+            // The upper lane starts with byte `overlap_start`, before its first unit, so its indices are larger. Unused
+            // indices keep their highest bit set, which yields zero.
+            let later = _mm_add_epi8(bytes, _mm_set1_epi8((unit / 2 - overlap_start) as i8));
             let words = _mm256_shuffle_epi8(_mm256_set_m128i(high, low), _mm256_set_m128i(later, bytes));
             if unit.is_multiple_of(8) {
                 return words;
@@ -61,7 +67,7 @@ impl Codes for __m256 {
         unsafe {
             match KIND {
                 FP4 => {
-                    // A place in a table is the low three bits; the fourth is the sign.
+                    // The index into the table is the low three bits; the fourth is the sign.
                     let table = const { table::<FP4>(0) };
                     let value = _mm256_permutevar8x32_ps(_mm256_loadu_ps(table.as_ptr()), words);
                     let sign = _mm256_and_si256(_mm256_slli_epi32::<28>(words), _mm256_set1_epi32(i32::MIN));
@@ -102,16 +108,16 @@ impl Codes for __m256 {
             let permutation = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
             let halves = _mm256_shuffle_epi8(words, _mm256_broadcastsi128_si256(permutation));
             let halves = _mm256_permute4x64_epi64::<0b11_01_10_00>(halves);
-            let mut dequantize_codes = [_mm256_setzero_ps(); 4];
+            let mut levels = [_mm256_setzero_ps(); 4];
             for (i, codes) in [_mm256_slli_epi16::<8>(halves), halves].into_iter().enumerate() {
-                // The bits of a float of sixteen bits, but for its exponent, which is eight less.
+                // The bits of a float16, except that the exponent is too small by eight.
                 let codes = _mm256_and_si256(_mm256_srai_epi16::<1>(codes), _mm256_set1_epi16(!0x407f));
-                let parts = [_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes)];
-                for (level, part) in dequantize_codes[i..].iter_mut().step_by(2).zip(parts) {
-                    *level = _mm256_mul_ps(_mm256_cvtph_ps(part), _mm256_set1_ps(256.0));
+                let half_vectors = [_mm256_castsi256_si128(codes), _mm256_extracti128_si256::<1>(codes)];
+                for (level, half) in levels[i..].iter_mut().step_by(2).zip(half_vectors) {
+                    *level = _mm256_mul_ps(_mm256_cvtph_ps(half), _mm256_set1_ps(256.0));
                 }
             }
-            dequantize_codes
+            levels
         }
     }
 

@@ -7,20 +7,26 @@ use super::codes::{Codes, step_by_step};
 use super::{Job, QGemm, bytes_of_four, with_packed_rows};
 use crate::kinds::{FP4, FP8, INT1, INT2, INT3, INT4, INT5, bits_of, table, unit_of};
 
+/// # Safety
+///
+/// The processor has AVX-512 (F, BW, DQ, VL) and FMA.
 pub(super) unsafe fn run(product: &QGemm, kind: u8) {
     // SAFETY: guaranteed by the caller of this function.
-    with_packed_rows::<__m512>(product, kind, |job, part, scratch| unsafe {
-        columns_of_kind(job, kind, part, scratch);
+    with_packed_rows::<__m512>(product, kind, |job, columns, scratch| unsafe {
+        columns_of_kind(job, kind, columns, scratch);
     });
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,fma")]
-unsafe fn columns_of_kind(job: &Job, kind: u8, part: Range<usize>, scratch: &mut [f32]) {
+/// # Safety
+///
+/// The processor has AVX-512 (F, BW, DQ, VL) and FMA.
+unsafe fn columns_of_kind(job: &Job, kind: u8, columns: Range<usize>, scratch: &mut [f32]) {
     // SAFETY: guaranteed by the caller of this function.
-    unsafe { job.dispatch::<__m512>(kind, part, scratch) };
+    unsafe { job.dispatch::<__m512>(kind, columns, scratch) };
 }
 
-/// Places of the lower halves of all words, then of the upper ones.
+/// Indices of the lower halves of all words, then of the upper ones.
 const fn halves() -> [u16; 32] {
     let mut permutation = [0; 32];
     let mut i = 0;
@@ -31,19 +37,19 @@ const fn halves() -> [u16; 32] {
     permutation
 }
 
-/// Where the pairs of bytes of each four units of so many bits lie.
+/// Indices of the byte pairs of each four units of `unit` bits.
 const fn quarters(unit: usize) -> [u16; 32] {
     let mut permutation = [0; 32];
     let mut i = 0;
     while i < 32 {
-        let place = i / 8 * (unit / 4) + i % 8;
-        permutation[i] = if place < 32 { place as u16 } else { 0 };
+        let index = i / 8 * (unit / 4) + i % 8;
+        permutation[i] = if index < 32 { index as u16 } else { 0 };
         i += 1;
     }
     permutation
 }
 
-// SAFETY of all: only used inside of `columns_of_kind`, whose caller knows that the processor has these instructions.
+// SAFETY of all methods: only used inside `columns_of_kind`, whose caller guarantees the instructions.
 impl Codes for __m512 {
     type Words = __m512i;
 
@@ -56,13 +62,13 @@ impl Codes for __m512 {
     #[inline(always)]
     unsafe fn units<const KIND: u8>(from: *const u32) -> __m512i {
         let unit = const { unit_of(KIND) };
-        // SAFETY: the caller's; a mask leaves out the words behind the units.
+        // SAFETY: the caller guarantees a vector of units; the mask excludes the words after them.
         unsafe {
             if unit == 32 {
                 return Self::words(from);
             }
             let read = _mm512_maskz_loadu_epi32((1 << (unit / 2)) - 1, from.cast());
-            // Four units to each part, in which bytes can be moved.
+            // Four units to each 128-bit lane, in which bytes can be shuffled.
             let permutation = const { quarters(unit_of(KIND)) };
             let quarters = _mm512_permutexvar_epi16(_mm512_loadu_si512(permutation.as_ptr().cast()), read);
             let bytes = const { bytes_of_four(unit_of(KIND)) };
@@ -80,7 +86,7 @@ impl Codes for __m512 {
         // SAFETY: see above.
         unsafe {
             match KIND {
-                // A place in a table is the low four bits.
+                // The index into the table is the low four bits.
                 FP4 | INT1 | INT2 | INT3 | INT4 => {
                     let table = const { table::<KIND>(0) };
                     _mm512_permutexvar_ps(words, _mm512_loadu_ps(table.as_ptr()))
@@ -121,16 +127,16 @@ impl Codes for __m512 {
             // The lower halves of all words, then the upper ones.
             let permutation = const { halves() };
             let halves = _mm512_permutexvar_epi16(_mm512_loadu_si512(permutation.as_ptr().cast()), words);
-            let mut dequantize_codes = [_mm512_setzero_ps(); 4];
+            let mut levels = [_mm512_setzero_ps(); 4];
             for (i, codes) in [_mm512_slli_epi16::<8>(halves), halves].into_iter().enumerate() {
-                // The bits of a float of sixteen bits, but for its exponent, which is eight less.
+                // The bits of a float16, except that the exponent is too small by eight.
                 let codes = _mm512_and_si512(_mm512_srai_epi16::<1>(codes), _mm512_set1_epi16(!0x407f));
-                let parts = [_mm512_castsi512_si256(codes), _mm512_extracti64x4_epi64::<1>(codes)];
-                for (level, part) in dequantize_codes[i..].iter_mut().step_by(2).zip(parts) {
-                    *level = _mm512_mul_ps(_mm512_cvtph_ps(part), _mm512_set1_ps(256.0));
+                let half_vectors = [_mm512_castsi512_si256(codes), _mm512_extracti64x4_epi64::<1>(codes)];
+                for (level, half) in levels[i..].iter_mut().step_by(2).zip(half_vectors) {
+                    *level = _mm512_mul_ps(_mm512_cvtph_ps(half), _mm512_set1_ps(256.0));
                 }
             }
-            dequantize_codes
+            levels
         }
     }
 

@@ -4,18 +4,18 @@
 //! `key(seed)` is the two words `[seed >> 32, seed & 0xffff_ffff]`. A draw of `n` elements of `w` bytes fills
 //! `W = ceil(n w / 4)` words. With `H = W / 2` and `odd = W % 2`, the hash of the counter `(i, i + H + odd)` gives
 //! words `i` and `i + H + odd`, for `i < H`; if `W` is odd the middle word `H` is the first half of the hash of
-//! `(H, 0)`. The words are laid down in memory order and the last one is cut. Each of several keys draws on its own.
+//! `(H, 0)`. The words are stored in memory order and the last one is truncated. Each of several keys draws independently.
 //!
 //! `split(key, count)` is a draw of shape `(count, 2)`, four bytes wide. The global state is one key: `seed(s)` sets
 //! it to `key(s)`, and each call without a key splits it in two, keeps the first as the new state and uses the second
 //! for one draw. Every function below makes exactly one draw, always four bytes wide, whatever the dtype.
 //!
 //! # From bits to numbers
-//! Operations are done in the dtype written, one rounding each. `f32` is float32, `T` the dtype asked for.
+//! Operations are done in the dtype written, with one rounding each. `f32` is float32, `T` the requested dtype.
 //! * unit sample in T: `min(f32(bits) / f32(2³² - 1), largest T below one)`, the division in f32, then cast to T.
 //! * `uniform(low, high)`: `(high - low) * unit + low`, all in T; low and high are cast to T first.
 //! * `normal`: `e = erfinv(uniform(nextafter(-1, 0), 1))` in f32 whatever T is, cast to T; then `(√2 scale) e + loc` in T,
-//!   where `√2 scale` is rounded to T before it meets `e` (√2 alone without a scale, and no addition without loc).
+//!   where `√2 scale` is rounded to T before the multiplication (√2 alone without a scale, and no addition without loc).
 //!   complex64: `e` of shape `shape + (2,)` read as real and imaginary part, without the √2; `scale e + loc`.
 //! * `bernoulli(p)`: `uniform(0, 1) < p` in f32; the shape of `p` is the default shape.
 //! * `truncated_normal(lower, upper)`: `max(min(√2 erfinv(uniform(erf(lower / √2), erf(upper / √2))), upper), lower)`,
@@ -46,15 +46,15 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_types::DType;
 
-/// Hashes computed at a time, in two buffers of this many words.
+/// Hashes per block: two stack buffers of this many words.
 const BLOCK: usize = 256;
-/// Hashes worth another thread, some tens of microseconds.
+/// Hashes per task, some tens of microseconds.
 const GRAIN: usize = 1 << 15;
 
-/// Rounds between two additions of the key, by how far the second word turns.
+/// Rotation counts of the rounds between two additions of the key.
 const ROTATIONS: [[u32; 4]; 2] = [[13, 15, 26, 6], [17, 29, 16, 24]];
 
-/// The third word of the key is the parity of the others and of this.
+/// Parity constant of the Skein key schedule: the third key word is the XOR of the other two and this.
 const PARITY: u32 = 0x1bd1_1bda;
 
 /// The threefry2x32 hash, 20 rounds, of a counter under a key (Salmon and others, SC 2011).
@@ -74,17 +74,17 @@ pub fn threefry2x32(key: [u32; 2], counter: [u32; 2]) -> [u32; 2] {
     [x, y]
 }
 
-/// Fill `out` with random bits, the draw of each key of `keys` after the other.
+/// Fill `out` with random bits, the draws of `keys` one after another.
 ///
 /// `keys` is uint32 of shape `[..., 2]`; `out` is dense, of unsigned integers `width` bytes wide, of shape
 /// `keys.shape[..-1]` followed by the shape of one draw.
 ///
 /// # Panics
-/// If dtypes, shapes or width are not as said.
+/// If dtypes, shapes or width differ from these.
 pub fn random_bits(keys: View, width: usize, out: ViewMut) {
     assert_eq!(keys.dtype(), DType::UInt32, "keys are uint32");
     assert_eq!(keys.shape().last(), Some(&2), "a key is two words");
-    assert_eq!(out.dtype().size(), width, "the output is as wide as asked for");
+    assert_eq!(out.dtype().size(), width, "the elements of the output are `width` bytes wide");
     assert!(out.layout().is_contiguous(), "the output is dense");
     let count = keys.size() / 2;
     if out.size() == 0 {
@@ -99,18 +99,18 @@ pub fn random_bits(keys: View, width: usize, out: ViewMut) {
         while at < range.end {
             let (index, first) = (at / hashes, at % hashes);
             let length = (hashes - first).min(range.end - at);
-            // SAFETY: the part of key `index` is `bytes` long and inside `out`, which is dense; each hash is drawn
-            // by one range only, so no two threads write the same words.
+            // SAFETY: the draw of key `index` is `bytes` long and inside `out`, which is dense; each hash is computed
+            // in one range only, so no two threads write the same words.
             let start = unsafe { target.get().add(index * bytes) };
-            let part = Draw { key: key_at(&keys, index), start, bytes };
-            part.fill(first..first + length);
+            let draw = Draw { key: key_at(&keys, index), start, bytes };
+            draw.fill(first..first + length);
             at += length;
         }
     });
 }
 
 struct Target(*mut u8);
-// SAFETY: threads write disjoint parts, as argued where the pointer is used.
+// SAFETY: threads write disjoint words of the output; see the use of the pointer.
 unsafe impl Sync for Target {}
 
 impl Target {
@@ -130,11 +130,11 @@ pub(crate) fn key_at(keys: &View, index: usize) -> [u32; 2] {
         rest /= shape[axis];
     }
     let start = keys.start_as::<u32>();
-    // SAFETY: the offsets are those of elements of the view.
+    // SAFETY: `offset` is that of a key of the view, whose last axis has two elements.
     unsafe { [*start.offset(offset), *start.offset(offset + strides[last])] }
 }
 
-/// What one key draws.
+/// The draw of one key.
 struct Draw {
     key: [u32; 2],
     start: *mut u8,
@@ -142,7 +142,7 @@ struct Draw {
 }
 
 impl Draw {
-    /// Compute the hashes of `range` and lay their words down.
+    /// Compute the hashes of `range` and store their words.
     fn fill(&self, range: Range<usize>) {
         let words = self.bytes.div_ceil(4);
         let (half, upper) = (words / 2, words.div_ceil(2));
@@ -166,7 +166,7 @@ impl Draw {
         }
     }
 
-    /// Store words from place `at` on, cutting what lies beyond the end.
+    /// Store words from word index `at` on; bytes beyond the end are dropped.
     fn put(&self, at: usize, words: &[u32]) {
         let length = (words.len() * 4).min(self.bytes - at * 4);
         // SAFETY: `at * 4 + length` is at most `bytes`, and `words` holds `length` bytes.
@@ -174,7 +174,7 @@ impl Draw {
     }
 }
 
-/// Hash the counters from `counter` on, each with both words one more; they wrap at 32 bits.
+/// Hash consecutive counters: both words of `counter` increase by one per hash and wrap at 32 bits.
 fn hash_block(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second: &mut [u32]) {
     #[cfg(target_arch = "x86_64")]
     let done = vectors::hash(level(), key, counter, first, second);
@@ -185,8 +185,8 @@ fn hash_block(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second: &mut 
     }
 }
 
-/// The counter of so many places later.
+/// The counter `steps` hashes later.
 #[inline(always)]
-fn from(counter: [u32; 2], place: usize) -> [u32; 2] {
-    counter.map(|word| word.wrapping_add(place as u32))
+fn from(counter: [u32; 2], steps: usize) -> [u32; 2] {
+    counter.map(|word| word.wrapping_add(steps as u32))
 }

@@ -1,12 +1,12 @@
-//! The hash of many counters in the registers of AVX-512 or AVX2: arrays that a loop goes through would be kept in memory.
+//! Batched hashes in AVX-512 or AVX2 registers. The compiler would spill the arrays of a portable loop.
 //!
-//! Invariant: vectors are used only in functions compiled for the instructions they need, into which their methods are inlined.
+//! Invariant: vector types are used only in functions compiled for their instruction set; all trait methods are inlined there.
 
 use std::arch::x86_64::*;
 
 use super::PARITY;
 
-/// Vectors of both words that are on their way side by side: a round waits for the one before.
+/// Independent vectors in flight, since the rounds of one hash are a dependency chain.
 const INTERLEAVE: usize = 4;
 
 /// A vector of 32-bit words.
@@ -17,27 +17,27 @@ trait Words: Copy {
     fn ascending() -> Self;
     fn plus(self, other: Self) -> Self;
     fn xor(self, other: Self) -> Self;
-    /// Turned left by `LEFT` places; `RIGHT` is what is left of thirty-two.
+    /// Rotate each word left by `LEFT` bits; `RIGHT` is `32 - LEFT`.
     fn rotate_left<const LEFT: i32, const RIGHT: i32>(self) -> Self;
     /// # Safety
-    /// As many words are writable.
+    /// `COUNT` words at `to` are writable.
     unsafe fn store(self, to: *mut u32);
 }
 
 macro_rules! words {
-    ($($vector:ty: $count:literal $splat:ident $set:ident($($place:literal)*) $add:ident $xor:ident $store:ident,
+    ($($vector:ty: $count:literal $splat:ident $set:ident($($index:literal)*) $add:ident $xor:ident $store:ident,
         |$x:ident, $left:ident, $right:ident| $rotate_left:expr;)*) => { $(
         impl Words for $vector {
             const COUNT: usize = $count;
             #[inline(always)]
             fn splat(word: u32) -> Self {
-                // SAFETY: the module's invariant, as in what follows.
+                // SAFETY: the module's invariant: the caller is compiled for these instructions.
                 unsafe { $splat(word as i32) }
             }
             #[inline(always)]
             fn ascending() -> Self {
                 // SAFETY: as above.
-                unsafe { $set($($place),*) }
+                unsafe { $set($($index),*) }
             }
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
@@ -57,7 +57,7 @@ macro_rules! words {
             }
             #[inline(always)]
             unsafe fn store(self, to: *mut u32) {
-                // SAFETY: the caller's, and as above.
+                // SAFETY: `COUNT` words are writable by the caller's contract, and as above.
                 unsafe { $store(to.cast(), self) }
             }
         }
@@ -71,12 +71,12 @@ words! {
         |x, LEFT, RIGHT| _mm512_rol_epi32::<LEFT>(x);
 }
 
-/// The most counters of a group.
+/// The maximum number of counters in a group.
 const MAX_GROUP: usize = INTERLEAVE * 16;
-/// Counters that are not worth a group.
+/// Tails of fewer counters are left to the scalar loop.
 const MIN_GROUP: usize = 8;
 
-/// Hash the counters from `counter` on, but for a few that may be left; returns how many are done.
+/// Hash consecutive counters from `counter` on; returns how many are done. A short tail may remain.
 pub(super) fn hash(
     level: usize,
     key: [u32; 2],
@@ -132,12 +132,12 @@ fn groups<W: Words>(key: [u32; 2], counter: [u32; 2], first: &mut [u32], second:
 fn store<W: Words>(words: [W; INTERLEAVE], to: &mut [u32]) {
     debug_assert_eq!(to.len(), INTERLEAVE * W::COUNT);
     for (i, words) in words.into_iter().enumerate() {
-        // SAFETY: so many words.
+        // SAFETY: `to` has `INTERLEAVE * COUNT` words.
         unsafe { words.store(to.as_mut_ptr().add(i * W::COUNT)) };
     }
 }
 
-/// [`threefry2x32`](super::threefry2x32) of some vectors of counters.
+/// [`threefry2x32`](super::threefry2x32) of `INTERLEAVE` vectors of counters.
 #[inline(always)]
 fn hash_group<W: Words>(key: [u32; 2], counter: [u32; 2]) -> ([W; INTERLEAVE], [W; INTERLEAVE]) {
     let schedule = [key[0], key[1], key[0] ^ key[1] ^ PARITY];

@@ -1,4 +1,4 @@
-//! Folds many neighbouring results at once, one row of elements after another.
+//! Folds of several neighbouring results, one row of elements at a time.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -11,80 +11,80 @@ use umber_kernels_base::threads::{parallel_for, parallel_ranges};
 
 use super::kernels::{KernelTable, TotalSlot, Windows};
 use super::rows::collect;
-use super::{GRAIN, Parts, Results, Task, Totals, fold_in_parts, parts};
+use super::{ChunkedFold, GRAIN, Results, Task, Totals, chunk_count, fold_in_chunks};
 
-/// Results folded at once.
+/// Maximum results folded together.
 const TILE: usize = 1024;
-/// Results folded at once when their elements must first be brought together.
+/// The same for strided elements, which are first copied.
 const STRIDED_TILE: usize = 128;
-/// Rows folded at once.
+/// Rows folded together.
 const ROWS: usize = 8;
 
-/// Rows of a result that are few.
+/// Maximum rows of a result for the window kernels.
 const MAX_ROWS: usize = 32;
 
-/// How the work is cut: for each outer result, tiles of neighbouring results, each in parts of rows.
-struct Cut {
+/// The split of the work: for each outer result, tiles of neighbouring results, each in chunks of rows.
+struct Tiling {
     outer: usize,
     tiles: usize,
     tile: usize,
-    parts: usize,
-    /// Rows laid end to end so that narrow ones fill vectors.
+    chunks: usize,
+    /// Number of narrow rows that are treated as one, to fill vectors.
     merged: usize,
 }
 
-/// Where an item reads and writes, and how many results it has.
-struct Place {
+/// Source, destination and number of results of a tile.
+struct TileView {
     src: *const u8,
     dst: *mut u8,
     width: usize,
 }
 
-/// Fold every result of the task, whose loop over neighbouring results was taken out.
+/// Fold every result of the task, whose loop over neighbouring results was removed.
 pub(super) fn fold(task: &Task, results: Loop<2>) {
     let rows = task.reduced.count();
-    let cut = cut(task, results, rows);
-    let items = cut.outer * cut.tiles;
+    let tiling = plan_tiling(task, results, rows);
+    let items = tiling.outer * tiling.tiles;
     let windows = task.kernels.windows.filter(|_| {
         has_vectors()
             && results.strides == [1, 1]
             && (1..=MAX_ROWS).contains(&rows)
-            && (cut.tiles, cut.parts) == (1, 1)
-            && (cut.merged == 1 || results.length >= 16)
+            && (tiling.tiles, tiling.chunks) == (1, 1)
+            && (tiling.merged == 1 || results.length >= 16)
     });
     if let Some(windows) = windows {
         fold_windows(task, windows, results.length, rows);
         return;
     }
-    if cut.parts == 1 {
-        let per_item = rows.max(1) * results.length.min(cut.tile);
+    if tiling.chunks == 1 {
+        let per_item = rows.max(1) * results.length.min(tiling.tile);
         let per_chunk = (GRAIN / per_item.max(1)).max(1);
         parallel_for(items.div_ceil(per_chunk), |chunk| {
-            fold_items(task, results, &cut, chunk * per_chunk..items.min((chunk + 1) * per_chunk));
+            fold_items(task, results, &tiling, chunk * per_chunk..items.min((chunk + 1) * per_chunk));
         });
         return;
     }
-    fold_in_parts(
+    fold_in_chunks(
         task.kernels,
-        &Parts { tiles: items, width: cut.tile, steps: rows, tasks: cut.parts },
+        &ChunkedFold { tiles: items, width: tiling.tile, steps: rows, tasks: tiling.chunks },
         |item| {
-            let Place { dst, width, .. } = place(task, results, &cut, item);
+            let TileView { dst, width, .. } = locate(task, results, &tiling, item);
             Results { dst, width, stride: results.strides[1] }
         },
         |item, range, totals| {
-            let src = place(task, results, &cut, item).src;
-            fold_tile(task, src, results.strides[0], range, cut.merged, totals);
+            let src = locate(task, results, &tiling, item).src;
+            fold_tile(task, src, results.strides[0], range, tiling.merged, totals);
         },
     );
 }
 
-/// Few rows for each of many rows of results: windows of images.
+/// Fold a few rows into each of many rows of results: pooling windows.
 fn fold_windows(task: &Task, windows: unsafe fn(Windows), width: usize, rows: usize) {
     let mut offsets = Vec::with_capacity(rows);
     task.reduced.walk(0..rows, |[at]| offsets.push(at));
-    let [stride, dst_stride] = task.kept.inner().strides;
-    parallel_ranges(task.kept.count(), GRAIN / (rows * width), |range| {
-        task.kept.inner_runs(range, |[from, to], count| {
+    let [stride, dst_stride] = task.result_loops.inner().strides;
+    parallel_ranges(task.result_loops.count(), GRAIN / (rows * width), |range| {
+        task.result_loops.inner_runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
             let rows = Windows { src, stride, offsets: &offsets, width, count, dst, dst_stride };
             // SAFETY: the layouts hold the rows and the results; tasks have disjoint results.
@@ -93,42 +93,42 @@ fn fold_windows(task: &Task, windows: unsafe fn(Windows), width: usize, rows: us
     });
 }
 
-fn cut(task: &Task, results: Loop<2>, rows: usize) -> Cut {
+fn plan_tiling(task: &Task, results: Loop<2>, rows: usize) -> Tiling {
     let width = results.length;
     let is_dense = results.strides[0] == 1;
     let step = task.reduced.inner();
     let is_one_block = is_dense && task.reduced.loops().len() == 1 && step.strides[0] == width as isize;
     let merged = if is_one_block && width <= 64 { (512 / width).min(rows / 2).max(1) } else { 1 };
     let tile = width.min(if is_dense { TILE } else { STRIDED_TILE });
-    let outer = task.kept.count();
+    let outer = task.result_loops.count();
     let tiles = width.div_ceil(tile);
-    Cut { outer, tiles, tile, parts: parts(outer * tiles, rows * tile), merged }
+    Tiling { outer, tiles, tile, chunks: chunk_count(outer * tiles, rows * tile), merged }
 }
 
-fn place(task: &Task, results: Loop<2>, cut: &Cut, item: usize) -> Place {
-    let (outer, tile) = (item / cut.tiles, item % cut.tiles);
-    let first = tile * cut.tile;
+fn locate(task: &Task, results: Loop<2>, tiling: &Tiling, item: usize) -> TileView {
+    let (outer, tile) = (item / tiling.tiles, item % tiling.tiles);
+    let first = tile * tiling.tile;
     let mut at = [0; 2];
-    task.kept.walk(outer..outer + 1, |offsets| at = offsets);
+    task.result_loops.walk(outer..outer + 1, |offsets| at = offsets);
     let [from, to] = array_of::<_, 2>(|i| at[i] + first as isize * results.strides[i]);
-    Place { src: task.element(from), dst: task.result(to), width: cut.tile.min(results.length - first) }
+    TileView { src: task.element(from), dst: task.result(to), width: tiling.tile.min(results.length - first) }
 }
 
-fn fold_items(task: &Task, results: Loop<2>, cut: &Cut, items: Range<usize>) {
+fn fold_items(task: &Task, results: Loop<2>, tiling: &Tiling, items: Range<usize>) {
     let rows = task.reduced.count();
     let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
     for item in items {
-        let Place { src, dst, width } = place(task, results, cut, item);
+        let TileView { src, dst, width } = locate(task, results, tiling, item);
         let totals = Totals { start: slots.0.as_mut_ptr().cast(), width };
         // SAFETY: there is space for a tile of totals.
         unsafe { (task.kernels.clear)(totals.start, width) };
-        fold_tile(task, src, results.strides[0], 0..rows, cut.merged, totals);
-        // SAFETY: the place comes from the layout of the destination; tasks have disjoint results.
+        fold_tile(task, src, results.strides[0], 0..rows, tiling.merged, totals);
+        // SAFETY: the offset comes from the layout of the destination; tasks have disjoint results.
         unsafe { (task.kernels.finish)(totals.start, width, dst, results.strides[1], rows) };
     }
 }
 
-/// Add the rows in `range` to `totals`, whose elements lie `stride` apart in each row.
+/// Accumulate the rows in `range`, whose elements are `stride` apart, into `totals`.
 fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, merged: usize, totals: Totals) {
     let size = task.kernels.in_size;
     let row = |at: isize| src.wrapping_offset(at * size as isize);
@@ -146,7 +146,8 @@ fn fold_tile(task: &Task, src: *const u8, stride: isize, range: Range<usize>, me
     }
 }
 
-/// Add rows to `totals`, eight at a time. `row` makes the row at an offset dense; it stays so for eight calls.
+/// Accumulate rows into `totals`, eight at a time. `row` returns the row at an offset as dense memory, which stays valid for
+/// eight calls.
 fn fold_rows(
     kernels: &KernelTable,
     reduced: &StridedLoops<1>,
@@ -161,15 +162,15 @@ fn fold_rows(
         row_index += 1;
         if row_index == ROWS {
             row_index = 0;
-            // SAFETY: rows are as long as there are totals: the layout of the source or the stage holds them.
+            // SAFETY: rows are as long as the totals; they lie in the layout of the source or in the stage.
             unsafe { (kernels.rows)(&rows, ROWS, totals.start, totals.width) };
         }
     });
-    // SAFETY: as above.
+    // SAFETY: the first `row_index` rows were set as above.
     unsafe { (kernels.rows)(&rows, row_index, totals.start, totals.width) };
 }
 
-/// Narrow dense rows, folded as if `merged` of them were one.
+/// Fold narrow dense rows as if `merged` of them were one.
 fn fold_merged(task: &Task, src: *const u8, range: Range<usize>, merged: usize, totals: Totals) {
     let kernels = task.kernels;
     let width = totals.width;
@@ -178,13 +179,13 @@ fn fold_merged(task: &Task, src: *const u8, range: Range<usize>, merged: usize, 
     let first = range.start * width;
     let mut slots = Aligned([MaybeUninit::<TotalSlot>::uninit(); TILE]);
     let wide = Totals { start: slots.0.as_mut_ptr().cast(), width: width * merged };
-    // SAFETY: there is space for a tile of totals, and rows are joined up to half of that.
+    // SAFETY: there is space for a tile of totals, and merged rows are at most half as long.
     unsafe { (kernels.clear)(wide.start, wide.width) };
     let mut steps = StridedLoops::new(&[], [&[]]);
     steps.push(Loop { length: rows, strides: [wide.width as isize] });
     fold_rows(kernels, &steps, 0..rows, wide, |at, _| row(first + at as usize));
     for group in 0..merged {
-        // SAFETY: these totals were made above.
+        // SAFETY: all totals were initialised above.
         unsafe { (kernels.combine)(totals.start, wide.start.add(group * width * kernels.total_size), width) };
     }
     let done = rows * merged;

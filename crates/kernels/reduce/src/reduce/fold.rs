@@ -1,4 +1,4 @@
-//! What each kind of reduction does to elements of each dtype: a table of types and operations.
+//! The operations of each reduction for each dtype, in tables.
 
 use std::marker::PhantomData;
 use std::ops::{BitAnd, BitOr, Div};
@@ -8,15 +8,15 @@ use umber_kernels_base::float16::{bf16_to_f32, f16_to_f32};
 use umber_kernels_base::order::MinMax;
 use umber_types::{Bool, Complex, Complex32, Complex64, Element, bf16, f16};
 
-/// Elements of a block that meet before a total absorbs them.
+/// Elements of a block that are merged by a tree before they are accumulated.
 pub(super) const TREE: usize = 8;
 
-/// The instruction sets that a fold is compiled for, beside the baseline.
+/// Instruction sets that a fold is compiled for, besides the baseline.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Vectors {
-    /// No other: vectors would not make it faster.
+    /// Baseline only: vector instructions would not make it faster.
     None,
-    /// AVX2: memory is slower than that, or the fold is rare.
+    /// AVX2: wider vectors do not help because memory is the limit, or the fold is rare.
     Avx2,
     /// AVX2 and AVX-512.
     Avx512,
@@ -24,40 +24,41 @@ pub(crate) enum Vectors {
 
 /// A reduction of elements of one type.
 ///
-/// An element becomes a lane; a few lanes merge into one by a tree; totals absorb lanes and join other totals.
+/// Elements are loaded into lanes; a few lanes are merged by a tree; totals accumulate lanes and are combined with each
+/// other.
 pub(crate) trait Fold: 'static {
-    /// The element read.
+    /// The element type of the source.
     type In: Element;
-    /// A value in short exact-enough combinations.
+    /// The type of short trees, which round little.
     type Lane: Copy;
-    /// A value in long ones.
+    /// The type of long sums.
     type Total: Copy + Send + Sync;
-    /// The element written.
+    /// The element type of the result.
     type Out: Element;
 
-    /// The instruction sets that are worth their code.
+    /// The instruction sets that are worth their code size.
     const VECTORS: Vectors;
-    /// Are windows of a few rows folded by a loop of their own? Those of pooling are.
+    /// Whether there is a separate loop for windows of a few rows, as pooling needs.
     const HAS_WINDOWS: bool;
-    /// Are short runs folded into totals that are joined later? Measured: it pays where totals are wider than elements, or
-    /// many.
+    /// Whether several short runs have separate totals, which are reduced later. It pays if totals are wider than elements,
+    /// or if there are many lanes.
     const SEPARATE_TOTALS: bool;
-    /// Do totals lose nothing, however many lanes they absorb?
+    /// Whether totals are exact, however many lanes they accumulate.
     const EXACT: bool;
-    /// The total of nothing.
+    /// The total of no elements.
     const IDENTITY: Self::Total;
 
-    /// The lane of one element.
+    /// Convert an element to a lane.
     fn load(value: Self::In) -> Self::Lane;
-    /// The lane of two.
+    /// Merge two lanes.
     fn merge(a: Self::Lane, b: Self::Lane) -> Self::Lane;
-    /// The lane of eight.
+    /// Merge eight lanes.
     #[inline(always)]
     fn merge_eight([a, b, c, d, e, f, g, h]: [Self::Lane; 8]) -> Self::Lane {
         let (a, b, c, d) = (Self::merge(a, b), Self::merge(c, d), Self::merge(e, f), Self::merge(g, h));
         Self::merge(Self::merge(a, b), Self::merge(c, d))
     }
-    /// The lane of eight elements.
+    /// Merge eight elements.
     #[inline(always)]
     fn tree(element: impl Fn(usize) -> Self::In) -> Self::Lane {
         Self::merge_eight([
@@ -71,7 +72,7 @@ pub(crate) trait Fold: 'static {
             Self::load(element(7)),
         ])
     }
-    /// Each total absorbs its elements of a block.
+    /// Accumulate the elements of a block into each total.
     #[inline(always)]
     fn accumulate_block<const N: usize>(block: &[Self::In], totals: &mut [Self::Total; N]) {
         let block = &block[..TREE * N];
@@ -79,12 +80,12 @@ pub(crate) trait Fold: 'static {
             *total = Self::accumulate(*total, Self::tree(|k| block[k * N + j]));
         }
     }
-    /// Accumulate whole vectors in sequence where there is no full block, and rows of column strips if totals are wider than
-    /// lanes? Otherwise the compiler emits a loop that gathers element by element. Floats whose widening takes many steps
-    /// vectorise only one vector at a time.
+    /// Whether to accumulate vectors in sequence if there is no full block, and rows of column strips if totals are wider
+    /// than lanes. Otherwise the compiler emits a loop that gathers element by element. Used for floats whose conversion
+    /// takes several instructions.
     const SEQUENTIAL: bool =
         <Self::In as Element>::DTYPE.is_half() && size_of::<Self::Lane>() > size_of::<Self::In>();
-    /// Totals absorb less than a block.
+    /// Accumulate less than a block.
     #[inline(always)]
     fn accumulate_tail<const N: usize>(run: &[Self::In], totals: &mut [Self::Total; N]) {
         let mut run = run;
@@ -95,53 +96,53 @@ pub(crate) trait Fold: 'static {
             }
             return Self::accumulate_vector(vectors.remainder(), totals);
         }
-        if let Some((four, rest)) = run.split_at_checked(4 * N) {
-            let lane = |place: usize| Self::load(four[place]);
+        if let Some((four, tail)) = run.split_at_checked(4 * N) {
+            let lane = |i: usize| Self::load(four[i]);
             for (j, total) in totals.iter_mut().enumerate() {
                 let first = Self::merge(lane(j), lane(N + j));
                 let second = Self::merge(lane(2 * N + j), lane(3 * N + j));
                 *total = Self::accumulate(*total, Self::merge(first, second));
             }
-            run = rest;
+            run = tail;
         }
-        if let Some((two, rest)) = run.split_at_checked(2 * N) {
+        if let Some((two, tail)) = run.split_at_checked(2 * N) {
             for (j, total) in totals.iter_mut().enumerate() {
                 *total = Self::accumulate(*total, Self::merge(Self::load(two[j]), Self::load(two[N + j])));
             }
-            run = rest;
+            run = tail;
         }
-        if let Some((one, rest)) = run.split_at_checked(N) {
+        if let Some((one, tail)) = run.split_at_checked(N) {
             Self::accumulate_vector(one, totals);
-            run = rest;
+            run = tail;
         }
         Self::accumulate_vector(run, totals);
     }
-    /// Each total absorbs its element of a vector, or of the beginning of one.
+    /// Accumulate a vector, or the beginning of one.
     #[inline(always)]
     fn accumulate_vector<const N: usize>(vector: &[Self::In], totals: &mut [Self::Total; N]) {
         for (total, &value) in totals.iter_mut().zip(vector) {
             *total = Self::accumulate(*total, Self::load(value));
         }
     }
-    /// A total and one lane more.
+    /// Accumulate a lane into a total.
     fn accumulate(total: Self::Total, lane: Self::Lane) -> Self::Total;
-    /// The total of two.
+    /// Combine two totals.
     fn combine(a: Self::Total, b: Self::Total) -> Self::Total;
-    /// The total of so many elements, before it is rounded.
+    /// Complete the total of a number of elements, before it is rounded.
     #[inline(always)]
     fn complete(total: Self::Total, _elements: usize) -> Self::Total {
         total
     }
-    /// The total as it is written.
+    /// Convert a total to a result.
     fn finish(total: Self::Total) -> Self::Out;
-    /// Can nothing change this total any more?
+    /// Whether no further element can change this total.
     #[inline(always)]
     fn is_absorbing(_total: Self::Total) -> bool {
         false
     }
 }
 
-/// A kind of sum, divided by the number of elements before it is rounded.
+/// A kind of sum that is divided by the number of elements before it is rounded.
 pub(crate) struct Mean<F>(PhantomData<F>);
 
 impl<F: Fold> Fold for Mean<F>
@@ -199,13 +200,13 @@ reductions! {
     Sum,
     /// Product in the dtype of the source.
     Prod,
-    /// Least element.
+    /// Minimum element.
     Min,
-    /// Greatest element.
+    /// Maximum element.
     Max,
-    /// Are all elements true?
+    /// Whether all elements are true.
     All,
-    /// Is any element true?
+    /// Whether any element is true.
     Any,
     /// Sum of narrow integers as int32.
     SumInt32,
@@ -217,11 +218,11 @@ reductions! {
     SumSquaresWide,
     /// Sum of float32 as float64.
     SumWide,
-    /// Logarithm of the sum of exponentials, for partial results: reductions have a kernel of their own.
+    /// Logarithm of the sum of exponentials, for scans only: the reduction has its own kernel.
     LogSumExp
 }
 
-macro_rules! is_apart {
+macro_rules! has_separate_totals {
     (Sum, $in:ty) => {
         true
     };
@@ -269,12 +270,12 @@ macro_rules! is_exact {
     };
 }
 
-/// One `impl Fold`: types, the neutral total, loading, the lane operation, and how lanes and totals convert.
+/// One `impl Fold`: types, the identity, loading, the lane operation, and the conversions of lanes and totals.
 macro_rules! fold {
     (
-        $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $nothing:expr,
+        $name:ident<$in:ty> { $lane:ty => $total:ty => $out:ty, from $identity:expr,
         load $load:expr, by $merge:expr, $combine:expr, widen $widen:expr, finish $finish:expr, vectors $vectors:ident
-        $(, eight $eight:expr)? $(, block $block:ident)? $(, settled $settled:expr)? }
+        $(, eight $eight:expr)? $(, block $block:ident)? $(, absorbing $absorbing:expr)? }
     ) => {
         impl Fold for $name<$in> {
             type In = $in;
@@ -283,9 +284,9 @@ macro_rules! fold {
             type Out = $out;
             const VECTORS: Vectors = Vectors::$vectors;
             const HAS_WINDOWS: bool = has_windows!($name);
-            const SEPARATE_TOTALS: bool = is_apart!($name, $in);
+            const SEPARATE_TOTALS: bool = has_separate_totals!($name, $in);
             const EXACT: bool = is_exact!($name, $total);
-            const IDENTITY: $total = $nothing;
+            const IDENTITY: $total = $identity;
             #[inline(always)]
             fn load(value: $in) -> $lane {
                 $load(value)
@@ -322,7 +323,7 @@ macro_rules! fold {
             $(
                 #[inline(always)]
                 fn is_absorbing(total: $total) -> bool {
-                    $settled(total)
+                    $absorbing(total)
                 }
             )?
         }
@@ -330,7 +331,7 @@ macro_rules! fold {
 }
 
 #[inline(always)]
-fn same<T>(value: T) -> T {
+fn identity<T>(value: T) -> T {
     value
 }
 
@@ -344,8 +345,8 @@ fn multiply<T: std::ops::Mul<Output = T>>(a: T, b: T) -> T {
     a * b
 }
 
-/// Adds a block of bfloat16 up, of which two neighbours are a word: its upper half is a float32 as it is, its lower one after
-/// it was moved up.
+/// Sum a block of bfloat16 as 32-bit words of two neighbours each: the upper half of a word is a float32 when the lower is
+/// masked, the lower half after a shift.
 #[inline(always)]
 fn add_pairs<const N: usize>(block: &[bf16], totals: &mut [f64; N]) {
     let block = &block[..TREE * N];
@@ -359,8 +360,8 @@ fn add_pairs<const N: usize>(block: &[bf16], totals: &mut [f64; N]) {
     }
 }
 
-/// The lesser and the greater of two, or NaN, and of eight: written so that processors have an instruction for the choice, which
-/// does not know NaN.
+/// Minimum and maximum of two and of eight, with NaN propagation. The selection by a comparison compiles to the minimum and
+/// maximum instructions, which do not propagate NaN themselves, so NaN is checked separately.
 macro_rules! extremes {
     ($($two:ident $eight:ident $of_numbers:ident $before:tt;)*) => { $(
         #[inline(always)]
@@ -385,8 +386,8 @@ macro_rules! extremes {
     )* };
 }
 extremes! {
-    minimum minimum_of_eight lesser_number <;
-    maximum maximum_of_eight greater_number >;
+    minimum minimum_of_eight min_of_numbers <;
+    maximum maximum_of_eight max_of_numbers >;
 }
 
 #[inline(always)]
@@ -402,7 +403,7 @@ fn narrow_complex(value: Complex64) -> Complex32 {
 /// `log(exp a + exp b)`
 fn log_add_exp(a: f64, b: f64) -> f64 {
     let (high, low) = if a > b { (a, b) } else { (b, a) };
-    // Equal infinities have no difference; NaN is neither and goes through.
+    // The difference of equal infinities would be NaN; NaN inputs propagate.
     if high == low && high.is_infinite() { high } else { high + (low - high).exp().ln_1p() }
 }
 
@@ -411,23 +412,23 @@ fn complex_log_add_exp(a: Complex64, b: Complex64) -> Complex64 {
     if low.re == f64::NEG_INFINITY { high } else { high + (Complex::new(1.0, 0.0) + (low - high).exp()).ln() }
 }
 
-// Wrapping sums and products do not know signs, nor does truth.
+// Signedness does not matter for wrapping sums and products, nor for truth values.
 macro_rules! unsigned {
     ($($ty:ident)*) => { $(
-        fold!(Sum<$ty> { $ty => $ty => $ty, from 0, load same,
-            by $ty::wrapping_add, $ty::wrapping_add, widen same, finish same, vectors Avx2 });
-        fold!(Prod<$ty> { $ty => $ty => $ty, from 1, load same,
-            by $ty::wrapping_mul, $ty::wrapping_mul, widen same, finish same, vectors None });
-        truths!($ty, $ty, same);
+        fold!(Sum<$ty> { $ty => $ty => $ty, from 0, load identity,
+            by $ty::wrapping_add, $ty::wrapping_add, widen identity, finish identity, vectors Avx2 });
+        fold!(Prod<$ty> { $ty => $ty => $ty, from 1, load identity,
+            by $ty::wrapping_mul, $ty::wrapping_mul, widen identity, finish identity, vectors None });
+        truths!($ty, $ty, identity);
     )* };
 }
 
 macro_rules! integers {
     ($($ty:ident)*) => { $(
-        fold!(Min<$ty> { $ty => $ty => $ty, from $ty::MAX, load same,
-            by MinMax::minimum, MinMax::minimum, widen same, finish same, vectors Avx2 });
-        fold!(Max<$ty> { $ty => $ty => $ty, from $ty::MIN, load same,
-            by MinMax::maximum, MinMax::maximum, widen same, finish same, vectors Avx2 });
+        fold!(Min<$ty> { $ty => $ty => $ty, from $ty::MAX, load identity,
+            by MinMax::minimum, MinMax::minimum, widen identity, finish identity, vectors Avx2 });
+        fold!(Max<$ty> { $ty => $ty => $ty, from $ty::MIN, load identity,
+            by MinMax::maximum, MinMax::maximum, widen identity, finish identity, vectors Avx2 });
     )* };
 }
 
@@ -435,48 +436,48 @@ macro_rules! floats {
     ($($ty:ty, $word:ty, $lane:ident, $load:expr, $finish:expr, $finish_exact:expr $(, block $block:ident)?;)*) => { $(
         fold!(Sum<$ty> { $lane => f64 => $ty, from 0.0, load $load,
             by add, add, widen f64::from, finish $finish, vectors Avx512 $(, block $block)? });
-        // Products leave the range of float32 on the way more easily than at the end.
+        // Products overflow float32 on the way more easily than sums.
         fold!(Prod<$ty> { f64 => f64 => $ty, from 1.0, load |value| f64::from($load(value)),
-            by multiply, multiply, widen same, finish $finish, vectors Avx2 });
+            by multiply, multiply, widen identity, finish $finish, vectors Avx2 });
         fold!(Min<$ty> { $lane => $lane => $ty, from $lane::INFINITY, load $load,
-            by minimum, minimum, widen same, finish $finish_exact, vectors Avx512, eight minimum_of_eight });
+            by minimum, minimum, widen identity, finish $finish_exact, vectors Avx512, eight minimum_of_eight });
         fold!(Max<$ty> { $lane => $lane => $ty, from $lane::NEG_INFINITY, load $load,
-            by maximum, maximum, widen same, finish $finish_exact, vectors Avx512, eight maximum_of_eight });
+            by maximum, maximum, widen identity, finish $finish_exact, vectors Avx512, eight maximum_of_eight });
         fold!(LogSumExp<$ty> { f64 => f64 => $ty, from f64::NEG_INFINITY, load |value| f64::from($load(value)),
-            by log_add_exp, log_add_exp, widen same, finish $finish, vectors None });
+            by log_add_exp, log_add_exp, widen identity, finish $finish, vectors None });
         truths!($ty, $word, |value: $ty| value.to_bits() << 1);
     )* };
 }
 
 macro_rules! complexes {
-    ($($ty:ident, $part:ident, $word:ty, $widen:expr, $finish:expr;)*) => { $(
-        fold!(Sum<$ty> { $ty => Complex64 => $ty, from Complex::new(0.0, 0.0), load same,
+    ($($ty:ident, $real:ident, $word:ty, $widen:expr, $finish:expr;)*) => { $(
+        fold!(Sum<$ty> { $ty => Complex64 => $ty, from Complex::new(0.0, 0.0), load identity,
             by add, add, widen $widen, finish $finish, vectors None });
         fold!(Prod<$ty> { Complex64 => Complex64 => $ty, from Complex::new(1.0, 0.0), load $widen,
-            by multiply, multiply, widen same, finish $finish, vectors None });
-        fold!(Min<$ty> { $ty => $ty => $ty, from Complex::new($part::INFINITY, $part::INFINITY), load same,
-            by MinMax::minimum, MinMax::minimum, widen same, finish same, vectors None });
-        fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($part::NEG_INFINITY, $part::NEG_INFINITY), load same,
-            by MinMax::maximum, MinMax::maximum, widen same, finish same, vectors None });
+            by multiply, multiply, widen identity, finish $finish, vectors None });
+        fold!(Min<$ty> { $ty => $ty => $ty, from Complex::new($real::INFINITY, $real::INFINITY), load identity,
+            by MinMax::minimum, MinMax::minimum, widen identity, finish identity, vectors None });
+        fold!(Max<$ty> { $ty => $ty => $ty, from Complex::new($real::NEG_INFINITY, $real::NEG_INFINITY), load identity,
+            by MinMax::maximum, MinMax::maximum, widen identity, finish identity, vectors None });
         fold!(LogSumExp<$ty> { Complex64 => Complex64 => $ty, from Complex::new(f64::NEG_INFINITY, 0.0), load $widen,
-            by complex_log_add_exp, complex_log_add_exp, widen same, finish $finish, vectors None });
+            by complex_log_add_exp, complex_log_add_exp, widen identity, finish $finish, vectors None });
         truths!($ty, $word, |value: $ty| (value.re.to_bits() | value.im.to_bits()) << 1);
     )* };
 }
 
-/// All and any, given a word that is zero where an element is false: that of floats is so but for their sign.
+/// All and any, by a word that is zero where an element is false: the bits of a float without its sign.
 macro_rules! truths {
     ($ty:ty, $word:ty, $bits:expr) => {
-        // The highest bit of a word or of its negative is set unless it is zero: a comparison would be stored bit by bit.
+        // The highest bit of `x | -x` is set unless x is zero. A comparison would be converted to and from a mask.
         fold!(All<$ty> { $word => $word => Bool, from !0, load |value| {
                 let bits: $word = $bits(value);
                 bits | bits.wrapping_neg()
             },
-            by BitAnd::bitand, BitAnd::bitand, widen same, finish |total| Bool::from(total > !0 >> 1), vectors Avx2,
-            settled |total| total <= !0 >> 1 });
+            by BitAnd::bitand, BitAnd::bitand, widen identity, finish |total| Bool::from(total > !0 >> 1), vectors Avx2,
+            absorbing |total| total <= !0 >> 1 });
         fold!(Any<$ty> { $word => $word => Bool, from 0, load $bits,
-            by BitOr::bitor, BitOr::bitor, widen same, finish |total| Bool::from(total != 0), vectors Avx2,
-            settled |total| total != 0 });
+            by BitOr::bitor, BitOr::bitor, widen identity, finish |total| Bool::from(total != 0), vectors Avx2,
+            absorbing |total| total != 0 });
     };
 }
 
@@ -486,13 +487,13 @@ integers!(u8 u16 u32 u64 i8 i16 i32 i64);
 floats! {
     f16, u16, f32, f16_to_f32, f16::from_f64, f16::from_f32;
     bf16, u16, f32, bf16_to_f32, bf16::from_f64, bf16::from_f32, block add_pairs;
-    f32, u32, f32, same, |total| total as f32, same;
-    f64, u64, f64, same, same, same;
+    f32, u32, f32, identity, |total| total as f32, identity;
+    f64, u64, f64, identity, identity, identity;
 }
 
 complexes! {
     Complex32, f32, u32, widen_complex, narrow_complex;
-    Complex64, f64, u64, same, same;
+    Complex64, f64, u64, identity, identity;
 }
 
 #[inline(always)]
@@ -503,18 +504,18 @@ fn square<T: Copy + std::ops::Mul<Output = T>>(value: T) -> T {
 fold!(SumSquares<f32> { f32 => f64 => f32, from 0.0, load square,
     by add, add, widen f64::from, finish |total| total as f32, vectors Avx512 });
 fold!(SumSquares<f64> { f64 => f64 => f64, from 0.0, load square,
-    by add, add, widen same, finish same, vectors Avx512 });
+    by add, add, widen identity, finish identity, vectors Avx512 });
 fold!(SumWide<f32> { f64 => f64 => f64, from 0.0, load f64::from,
-    by add, add, widen same, finish same, vectors Avx2 });
+    by add, add, widen identity, finish identity, vectors Avx2 });
 fold!(SumSquaresWide<f32> { f64 => f64 => f64, from 0.0, load |value| square(f64::from(value)),
-    by add, add, widen same, finish same, vectors Avx2 });
+    by add, add, widen identity, finish identity, vectors Avx2 });
 
 macro_rules! narrow_integers {
     ($($ty:ty, $load:expr;)*) => { $(
         fold!(SumInt32<$ty> { i32 => i32 => i32, from 0, load $load,
-            by i32::wrapping_add, i32::wrapping_add, widen same, finish same, vectors Avx2 });
+            by i32::wrapping_add, i32::wrapping_add, widen identity, finish identity, vectors Avx2 });
         fold!(ProdInt32<$ty> { i32 => i32 => i32, from 1, load $load,
-            by i32::wrapping_mul, i32::wrapping_mul, widen same, finish same, vectors None });
+            by i32::wrapping_mul, i32::wrapping_mul, widen identity, finish identity, vectors None });
     )* };
 }
 

@@ -13,37 +13,38 @@ use umber_kernels_base::tree_reduce::tree_reduce;
 use super::fold::{Fold, Mean, TREE, Vectors};
 use super::vectors::{has_windows, is_hot, vectorised_for, vectors_for};
 
-/// Runs shorter than this are folded one element after another.
+/// Runs shorter than this are folded sequentially.
 const MIN_RUN: usize = 16;
 
 /// Runs folded before their totals are written.
 const BATCH: usize = 32;
 
-/// Short runs whose totals are joined one after another.
+/// Number of short runs whose lanes are reduced together.
 const GROUP: usize = 4;
 
-/// Places that memory is read at in turn: what one core has on its way from there is more than one place of it.
+/// Number of interleaved read streams: a single stream does not saturate the memory bandwidth of a core.
 const STREAMS: usize = 4;
-/// Bytes of a run that is read so by itself.
+/// Minimum bytes of a run that is split into several streams.
 const MIN_SPLIT_BYTES: usize = 32 << 10;
-/// Bytes of runs that are read so together.
+/// Minimum bytes of runs that are interleaved.
 const MIN_JOINT_BYTES: usize = 4 << 10;
 
-/// How far behind what is folded of a pile's rows they are asked for, in bytes.
+/// Prefetch distance in bytes.
 const PREFETCH_BYTES: usize = 2 << 10;
 
-/// Columns whose lanes are made before totals absorb them.
+/// Columns whose lanes are computed before totals accumulate them.
 const STRIP: usize = 64;
 
-/// Columns of a pile folded at once.
+/// Columns of a window folded together.
 const TILE: usize = 128;
 
-/// A total of any reduction, or several in a row: memory with room and alignment for them.
+/// Memory with sufficient size and alignment for a total of any reduction, or for several small ones.
 pub(super) type TotalSlot = u128;
 
-/// A fold with its types erased. Totals lie `total_size` bytes apart.
+/// A fold with erased types. Totals are `total_size` bytes apart.
 ///
-/// The functions are unsafe: elements must be readable, results writable by this thread alone, of the types of the fold.
+/// The functions are unsafe: elements must be readable and of the types of the fold, and results must be writable by this
+/// thread only.
 pub(super) struct KernelTable {
     /// Bytes of an element.
     pub(super) in_size: usize,
@@ -51,28 +52,28 @@ pub(super) struct KernelTable {
     pub(super) total_size: usize,
     /// Bytes of a result.
     pub(super) out_size: usize,
-    /// Do totals lose nothing, or little since they have more digits than elements, however long a run is?
+    /// Whether long runs are accurate: totals are exact or wider than elements.
     pub(super) has_long_runs: bool,
-    /// Make so many totals those of nothing.
+    /// Set `count` totals to the identity.
     pub(super) clear: unsafe fn(totals: *mut u8, count: usize),
-    /// Fold a run of neighbours into a total.
+    /// Fold a contiguous run into a total.
     pub(super) run: unsafe fn(run: *const u8, length: usize, total: *mut u8),
-    /// Fold runs into results.
+    /// Fold runs into one result each.
     pub(super) runs: unsafe fn(Runs),
-    /// Fold the first rows, each as long as there are totals, into the totals element by element.
+    /// Fold the first `count` rows, each as long as the totals, into the totals element by element.
     pub(super) rows: unsafe fn(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize),
-    /// Fold piles into results, if there is a loop of its own for it, where the processor has vectors.
+    /// Fold windows into results, if there is a separate loop for it and the processor has vectors.
     pub(super) windows: Option<unsafe fn(Windows)>,
-    /// Join more totals to some.
+    /// Combine other totals into `totals`.
     pub(super) combine: unsafe fn(totals: *mut u8, more: *const u8, count: usize),
-    /// Write totals of so many elements each as results, `stride` results apart.
+    /// Write totals of `elements` elements each as results, `stride` results apart.
     pub(super) finish:
         unsafe fn(totals: *const u8, count: usize, dst: *mut u8, stride: isize, elements: usize),
-    /// Can nothing change a total any more?
+    /// Whether no further element can change a total.
     pub(super) is_absorbing: unsafe fn(total: *const u8) -> bool,
 }
 
-/// Runs of neighbours of one length, each of which becomes a result; strides in elements and results.
+/// Contiguous runs of one length with one result each; strides in elements and results.
 pub(super) struct Runs {
     pub(super) src: *const u8,
     pub(super) stride: isize,
@@ -82,8 +83,8 @@ pub(super) struct Runs {
     pub(super) dst_stride: isize,
 }
 
-/// A few rows of neighbours, of one length, that lie at `offsets` from their pile: each pile becomes a row of neighbouring
-/// results; strides from pile to pile in elements and results.
+/// Windows: each consists of a few contiguous rows of one length at `offsets` from its start, which are reduced to a row of
+/// neighbouring results. The strides from window to window count elements and results.
 pub(super) struct Windows<'a> {
     pub(super) src: *const u8,
     pub(super) stride: isize,
@@ -95,7 +96,7 @@ pub(super) struct Windows<'a> {
 }
 
 impl KernelTable {
-    /// The leaves of a fold.
+    /// The kernels of a fold.
     pub(super) const fn of<F: Fold>() -> KernelTable {
         assert!(
             size_of::<F::Total>() <= size_of::<TotalSlot>()
@@ -119,7 +120,7 @@ impl KernelTable {
 }
 
 impl KernelTable {
-    /// The leaves of means, which share with those of sums what does not write results.
+    /// The kernels of a mean, which are those of the sum except for writing results.
     pub(super) const fn of_mean<F: Fold>() -> KernelTable
     where
         F::Total: Div<f64, Output = F::Total>,
@@ -143,7 +144,7 @@ unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut more = [F::IDENTITY];
-        fold_runs::<F>(run.cast(), 0, length, &mut more, RunOrder::AtPlaces);
+        fold_runs::<F>(run.cast(), 0, length, &mut more, RunOrder::Interleaved);
         *total = F::combine(*total, more[0]);
     }
 }
@@ -151,41 +152,41 @@ unsafe fn run<F: Fold>(run: *const u8, length: usize, total: *mut u8) {
 unsafe fn runs<F: Fold>(runs: Runs) {
     let (src, dst) = (runs.src.cast::<F::In>(), runs.dst.cast::<F::Out>());
     let bytes = runs.length * size_of::<F::In>();
-    // Narrow elements take the processor longer than memory takes to bring them.
-    let is_apart =
+    // Only for elements of at least four bytes: for narrow ones arithmetic is the bottleneck, not memory.
+    let interleaves =
         const { is_hot::<F>() && size_of::<F::In>() >= 4 } && bytes >= MIN_JOINT_BYTES && has_vectors();
-    let part = if is_apart { runs.count / STREAMS } else { 0 };
-    for i in 0..part as isize {
-        let place = |k: usize| i + (k * part) as isize;
+    let runs_per_stream = if interleaves { runs.count / STREAMS } else { 0 };
+    for i in 0..runs_per_stream as isize {
+        let index = |k: usize| i + (k * runs_per_stream) as isize;
         // SAFETY: guaranteed by the caller of this function.
         unsafe {
-            let starts = array_of(|k| src.wrapping_offset(place(k) * runs.stride));
+            let starts = array_of(|k| src.wrapping_offset(index(k) * runs.stride));
             for (k, total) in fold_interleaved::<F>(starts, runs.length).into_iter().enumerate() {
-                dst.offset(place(k) * runs.dst_stride).write(finished::<F>(total, runs.length));
+                dst.offset(index(k) * runs.dst_stride).write(finished::<F>(total, runs.length));
             }
         }
     }
     let mut totals = [F::IDENTITY; BATCH];
-    for first in (part * STREAMS..runs.count).step_by(BATCH) {
+    for first in (runs_per_stream * STREAMS..runs.count).step_by(BATCH) {
         let totals = &mut totals[..BATCH.min(runs.count - first)];
         let src = src.wrapping_offset(first as isize * runs.stride);
         // SAFETY: guaranteed by the caller of this function.
         unsafe { fold_runs::<F>(src, runs.stride, runs.length, totals, RunOrder::InOrder) };
         for (i, &total) in (first as isize..).zip(&*totals) {
-            // SAFETY: as above.
+            // SAFETY: guaranteed by the caller of this function.
             unsafe { dst.offset(i * runs.dst_stride).write(finished::<F>(total, runs.length)) };
         }
     }
 }
 
 unsafe fn rows<F: Fold>(rows: &[*const u8; 8], count: usize, totals: *mut u8, width: usize) {
-    // SAFETY: the caller's promise; rows past `count` are not looked at.
+    // SAFETY: guaranteed by the caller of this function; rows from `count` on are not accessed.
     let totals = unsafe { std::slice::from_raw_parts_mut(totals.cast::<F::Total>(), width) };
-    // SAFETY: as above.
+    // SAFETY: guaranteed by the caller of this function.
     let row = |k: usize| unsafe { std::slice::from_raw_parts(rows[k].cast::<F::In>(), width) };
     if count == 8 {
         let rows = array_of(row);
-        // By a tree where something is rounded, also without vectors.
+        // A tree if the fold rounds, even without vectors, so that results are the same on all processors.
         if const { !F::EXACT } {
             vectorised_for::<F, _>(
                 #[inline(always)]
@@ -229,7 +230,7 @@ unsafe fn combine<F: Fold>(totals: *mut u8, more: *const u8, count: usize) {
     }
 }
 
-/// The result of a total of so many elements.
+/// The result of a total of `elements` elements.
 #[inline(always)]
 fn finished<F: Fold>(total: F::Total, elements: usize) -> F::Out {
     F::finish(F::complete(total, elements))
@@ -251,7 +252,7 @@ unsafe fn is_absorbing<F: Fold>(total: *const u8) -> bool {
 #[inline(always)]
 fn accumulate_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     let width = totals.len();
-    // Equal lengths that the compiler sees are checked once, not at every element.
+    // Slices of equal length that the compiler can see, so that bounds are checked once.
     let rows: [&[F::In]; TREE] = array_of(|k| &rows[k][..width]);
     let strips = if const { F::SEQUENTIAL && size_of::<F::Total>() > size_of::<F::Lane>() } {
         accumulate_strips::<F>(rows, totals)
@@ -263,7 +264,7 @@ fn accumulate_eight<F: Fold>(rows: [&[F::In]; 8], totals: &mut [F::Total]) {
     }
 }
 
-/// [`accumulate_eight`] for whole strips of columns; returns how many columns these are.
+/// [`accumulate_eight`] for full strips of columns; returns the number of columns processed.
 #[inline(always)]
 fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -> usize {
     for (i, totals) in totals.chunks_exact_mut(STRIP).enumerate() {
@@ -275,8 +276,8 @@ fn accumulate_strips<F: Fold>(rows: [&[F::In]; TREE], totals: &mut [F::Total]) -
     totals.len() / STRIP * STRIP
 }
 
-/// The lanes of a strip of eight rows, one row after the other, in an array by itself: the compiler makes vectors of as many
-/// lanes as fit, not of as many as totals fit.
+/// The merged lanes of a strip of eight rows, row by row. A separate array lets the compiler use vectors of lanes, not of the
+/// wider totals.
 #[inline(always)]
 fn lanes_of_eight<F: Fold>(rows: [&[F::In; STRIP]; TREE]) -> [F::Lane; STRIP] {
     let mut lanes: [F::Lane; STRIP] = array_of(|j| F::load(rows[0][j]));
@@ -295,32 +296,33 @@ fn accumulate_one<F: Fold>(row: &[F::In], totals: &mut [F::Total]) {
     }
 }
 
-/// The lane of the elements at one place of four rows.
+/// Merge the elements at index `i` of four rows.
 ///
 /// # Safety
-/// They are readable.
+/// The rows are readable at this index.
 #[inline(always)]
-unsafe fn lane_of_four<F: Fold>([a, b, c, d]: [*const F::In; 4], place: usize) -> F::Lane {
+unsafe fn lane_of_four<F: Fold>([a, b, c, d]: [*const F::In; 4], i: usize) -> F::Lane {
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
         F::merge(
-            F::merge(F::load(*a.add(place)), F::load(*b.add(place))),
-            F::merge(F::load(*c.add(place)), F::load(*d.add(place))),
+            F::merge(F::load(*a.add(i)), F::load(*b.add(i))),
+            F::merge(F::load(*c.add(i)), F::load(*d.add(i))),
         )
     }
 }
 
 /// # Safety
-/// The rows are readable, and the results writable by this thread alone.
+/// The rows are readable, and the results are writable by this thread only.
 #[inline(always)]
 unsafe fn fold_windows<F: Fold>(windows: &Windows) {
     let (src, dst) = (windows.src.cast::<F::In>(), windows.dst.cast::<F::Out>());
     let mut totals = [F::IDENTITY; TILE];
-    for pile in 0..windows.count as isize {
+    for window in 0..windows.count as isize {
         for first in (0..windows.width).step_by(TILE) {
             let totals = &mut totals[..TILE.min(windows.width - first)];
-            let row = |offset: isize| src.wrapping_offset(pile * windows.stride + offset).wrapping_add(first);
-            let to = dst.wrapping_offset(pile * windows.dst_stride).wrapping_add(first);
+            let row =
+                |offset: isize| src.wrapping_offset(window * windows.stride + offset).wrapping_add(first);
+            let to = dst.wrapping_offset(window * windows.dst_stride).wrapping_add(first);
             let mut offsets = windows.offsets;
             // SAFETY: guaranteed by the caller of this function.
             unsafe {
@@ -341,12 +343,12 @@ unsafe fn fold_windows<F: Fold>(windows: &Windows) {
                     continue;
                 }
                 totals.fill(F::IDENTITY);
-                while let &[a, b, c, d, ref rest @ ..] = offsets {
+                while let &[a, b, c, d, ref tail @ ..] = offsets {
                     let [a, b, c, d] = [row(a), row(b), row(c), row(d)];
                     for (j, total) in totals.iter_mut().enumerate() {
                         *total = F::accumulate(*total, lane_of_four::<F>([a, b, c, d], j));
                     }
-                    offsets = rest;
+                    offsets = tail;
                 }
                 for &offset in offsets {
                     let row = row(offset);
@@ -356,14 +358,14 @@ unsafe fn fold_windows<F: Fold>(windows: &Windows) {
                 }
             }
             for (j, &total) in totals.iter().enumerate() {
-                // SAFETY: as above.
+                // SAFETY: guaranteed by the caller of this function.
                 unsafe { to.add(j).write(finished::<F>(total, windows.offsets.len())) };
             }
         }
     }
 }
 
-/// The totals of long runs of one length, read side by side.
+/// The totals of long runs of one length, read as interleaved streams.
 ///
 /// # Safety
 /// The runs are readable.
@@ -371,37 +373,37 @@ unsafe fn fold_windows<F: Fold>(windows: &Windows) {
 unsafe fn fold_interleaved<F: Fold>(starts: [*const F::In; STREAMS], length: usize) -> [F::Total; STREAMS] {
     // SAFETY: guaranteed by the caller of this function.
     let runs = array_of(|k| unsafe { std::slice::from_raw_parts(starts[k], length) });
-    fold_side_by_side::<F, 16>(runs)
+    fold_streams::<F, 16>(runs)
 }
 
-/// [`fold_lanes`] of runs of one length, each in order, on a processor with vectors.
+/// [`fold_lanes`] of interleaved runs of one length, each in order, on a processor with vectors.
 #[inline(never)]
-fn fold_side_by_side<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::Total; STREAMS] {
+fn fold_streams<F: Fold, const N: usize>(runs: [&[F::In]; STREAMS]) -> [F::Total; STREAMS] {
     vectors_for::<F, _>(
         #[inline(always)]
         || {
             let mut totals = Aligned([[F::IDENTITY; N]; STREAMS]);
-            let whole = runs[0].len() / (TREE * N) * (TREE * N);
-            for at in (0..whole).step_by(TREE * N) {
+            let blocked = runs[0].len() / (TREE * N) * (TREE * N);
+            for at in (0..blocked).step_by(TREE * N) {
                 for (run, totals) in runs.iter().zip(&mut totals.0) {
                     F::accumulate_block(&run[at..][..TREE * N], totals);
                 }
             }
             for (run, totals) in runs.iter().zip(&mut totals.0) {
-                F::accumulate_tail(&run[whole..], totals);
+                F::accumulate_tail(&run[blocked..], totals);
             }
             array_of(|k| tree_reduce(&totals.0[k], F::combine))
         },
     )
 }
 
-/// How a run is read, on which its total depends where it is rounded.
+/// The order in which a run is read. The total depends on it if the fold rounds.
 #[derive(Clone, Copy, PartialEq)]
 enum RunOrder {
-    /// From its beginning to its end, whichever others are read beside it.
+    /// From beginning to end, even if several runs are interleaved.
     InOrder,
-    /// Long ones at several places in turn.
-    AtPlaces,
+    /// Long runs are split into several interleaved streams.
+    Interleaved,
 }
 
 /// The totals of some runs of one length, `stride` elements apart.
@@ -425,14 +427,14 @@ unsafe fn fold_runs<F: Fold>(
         }
         return;
     }
-    // Loops of their own, so that what the compiler makes of one is not at the cost of another.
-    // SAFETY: as above.
+    // Separate functions, so that the compiler optimises each independently.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         match const { size_of::<F::In>() } {
             1 => fold_long_or_short_runs::<F, 64>(src, stride, length, totals, order),
             2 => fold_long_or_short_runs::<F, 32>(src, stride, length, totals, order),
             4 => fold_long_or_short_runs::<F, 16>(src, stride, length, totals, order),
-            // A tree of eight vectors of eight would be written out step by step, and not found to be vectors again.
+            // With eight lanes the compiler would unroll the tree into scalar code and not vectorise it again.
             _ if const { !matches!(F::VECTORS, Vectors::None) && !F::SEPARATE_TOTALS } => {
                 fold_long_runs::<F, 16>(src, stride, length, totals, order);
             }
@@ -445,7 +447,7 @@ unsafe fn fold_runs<F: Fold>(
 }
 
 /// # Safety
-/// As of [`fold_runs`].
+/// As for [`fold_runs`].
 #[inline(always)]
 unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
     src: *const F::In,
@@ -464,10 +466,10 @@ unsafe fn fold_long_or_short_runs<F: Fold, const N: usize>(
     }
 }
 
-/// As [`fold_runs`]: the vectors of one run need not wait for the total of the one before.
+/// As [`fold_runs`], for runs of at least a tree, or any run if lanes are not kept separate.
 ///
 /// # Safety
-/// As of [`fold_runs`].
+/// As for [`fold_runs`].
 #[inline(never)]
 unsafe fn fold_long_runs<F: Fold, const N: usize>(
     src: *const F::In,
@@ -502,11 +504,11 @@ unsafe fn fold_long_runs<F: Fold, const N: usize>(
     );
 }
 
-/// As [`fold_runs`], of runs too short for trees, in `N` totals a run. They are joined once a few runs are through: what is
-/// read as soon as a part of it was written has the processor wait.
+/// As [`fold_runs`], for runs too short for trees, with `N` totals per run. These are reduced after several runs, because
+/// loading a vector right after partial stores to it would cause a store-forwarding stall.
 ///
 /// # Safety
-/// As of [`fold_runs`].
+/// As for [`fold_runs`].
 #[inline(never)]
 unsafe fn fold_short_runs<F: Fold, const N: usize>(
     src: *const F::In,
@@ -533,24 +535,24 @@ unsafe fn fold_short_runs<F: Fold, const N: usize>(
     );
 }
 
-/// The total of a run: `N` totals side by side, each absorbing trees of eight.
+/// The total of a run: `N` parallel totals that accumulate trees of eight.
 #[inline(always)]
 fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], order: RunOrder) -> F::Total {
     let mut totals = Aligned([F::IDENTITY; N]);
     let totals = &mut totals.0;
-    let mut rest = run;
-    if order == RunOrder::AtPlaces && size_of_val(run) >= MIN_SPLIT_BYTES {
-        let stream = run.len() / STREAMS / (TREE * N) * (TREE * N);
-        for at in (0..stream).step_by(TREE * N) {
-            for start in (at..STREAMS * stream).step_by(stream) {
+    let mut tail = run;
+    if order == RunOrder::Interleaved && size_of_val(run) >= MIN_SPLIT_BYTES {
+        let stream_length = run.len() / STREAMS / (TREE * N) * (TREE * N);
+        for at in (0..stream_length).step_by(TREE * N) {
+            for start in (at..STREAMS * stream_length).step_by(stream_length) {
                 let block = &run[start..][..TREE * N];
                 prefetch_ahead(block, PREFETCH_BYTES as isize);
                 F::accumulate_block(block, totals);
             }
         }
-        rest = &run[STREAMS * stream..];
+        tail = &run[STREAMS * stream_length..];
     }
-    let mut blocks = rest.chunks_exact(TREE * N);
+    let mut blocks = tail.chunks_exact(TREE * N);
     for block in &mut blocks {
         F::accumulate_block(block, totals);
     }
@@ -558,8 +560,8 @@ fn fold_lanes<F: Fold, const N: usize>(run: &[F::In], order: RunOrder) -> F::Tot
     tree_reduce(totals, F::combine)
 }
 
-/// Ask for the elements so far behind those of a block, if they are narrow: their sums take the processor so long that it does
-/// not reach what follows by itself.
+/// Prefetch elements at a distance from a block if they are narrow. Their sums take so many instructions that out-of-order
+/// execution does not reach the next loads by itself.
 #[inline(always)]
 fn prefetch_ahead<T>(block: &[T], distance: isize) {
     if const { size_of::<T>() <= 2 } {
@@ -567,21 +569,21 @@ fn prefetch_ahead<T>(block: &[T], distance: isize) {
     }
 }
 
-/// [`fold_lanes`] of two runs of one length, `stride` elements apart, each in order, read side by side; of the next two what lies
-/// at the same places is asked for.
+/// [`fold_lanes`] of two interleaved runs of one length, each in order. The next two runs, `stride` elements apart, are
+/// prefetched at the same offsets.
 #[inline(always)]
 fn fold_two_runs<F: Fold, const N: usize>(first: &[F::In], second: &[F::In], stride: isize) -> [F::Total; 2] {
     let mut totals = Aligned([[F::IDENTITY; N]; 2]);
-    let [one, other] = &mut totals.0;
+    let [first_totals, second_totals] = &mut totals.0;
     let (mut firsts, mut seconds) = (first.chunks_exact(TREE * N), second.chunks_exact(TREE * N));
     for (first, second) in (&mut firsts).zip(&mut seconds) {
         for block in [first, second] {
             prefetch_ahead(block, 2 * stride);
         }
-        F::accumulate_block(first, one);
-        F::accumulate_block(second, other);
+        F::accumulate_block(first, first_totals);
+        F::accumulate_block(second, second_totals);
     }
-    F::accumulate_tail(firsts.remainder(), one);
-    F::accumulate_tail(seconds.remainder(), other);
-    [tree_reduce(one, F::combine), tree_reduce(other, F::combine)]
+    F::accumulate_tail(firsts.remainder(), first_totals);
+    F::accumulate_tail(seconds.remainder(), second_totals);
+    [tree_reduce(first_totals, F::combine), tree_reduce(second_totals, F::combine)]
 }

@@ -1,8 +1,8 @@
-//! Means whose sums leave the range on the way.
+//! Means whose sums overflow on the way.
 //!
-//! Sums of a few float32 or bfloat16 are taken in float32, and all sums in float64: means of elements near the greatest number
-//! may come out infinite. Such results, which cost nothing to notice, are computed anew from elements in float64 that are scaled
-//! down.
+//! A few elements of float32 or bfloat16 are summed in float32, and all sums in float64, so means of elements near the
+//! maximum may become infinite. Such results are detected by a scan of the results and recomputed from scaled elements in
+//! float64.
 
 use num_complex::Complex;
 use umber_kernels_base::shared::Target;
@@ -17,12 +17,12 @@ use umber_types::{
 
 use super::{kernels_of, prologue};
 
-/// What means are of.
+/// The element types of means.
 trait Field: Element {
-    /// What holds their sums.
+    /// The type of their sums.
     type Wide: Element + Default;
     fn is_finite(self) -> bool;
-    /// The quotient of a sum, rounded.
+    /// Divide a sum and round the result.
     fn quotient(sum: Self::Wide, count: f64) -> Self;
 }
 
@@ -50,7 +50,7 @@ fields! {
     Complex64, Complex64, Complex::is_finite, std::convert::identity;
 }
 
-/// Compute anew what is not finite among `dst`, the means over `axes` of the one output of `tape` at every index of `shape`.
+/// Recompute non-finite elements of `dst`, the means over `axes` of the only output of `tape` at every index of `shape`.
 pub(super) fn recompute_overflowed(
     tape: &Tape,
     inputs: &[View],
@@ -63,19 +63,19 @@ pub(super) fn recompute_overflowed(
 
 fn restore_typed<T: Field>(tape: &Tape, inputs: &[View], shape: &[usize], axes: &[usize], dst: &ViewMut) {
     let count: usize = axes.iter().map(|&axis| shape[axis]).product();
-    let places = StridedLoops::new(dst.shape(), [dst.strides()]);
+    let result_loops = StridedLoops::new(dst.shape(), [dst.strides()]);
     let target = Target::<T>::of(dst);
     let mut are_finite = true;
-    let stride = places.inner().strides[0];
-    places.inner_runs(0..places.count(), |[at], length| {
-        // SAFETY: the layout of the destination holds them.
+    let stride = result_loops.inner().strides[0];
+    result_loops.inner_runs(0..result_loops.count(), |[at], length| {
+        // SAFETY: the offset comes from the layout of the destination.
         let is_finite = |i: isize| unsafe { *target.at(at + i * stride) }.is_finite();
         are_finite &= (0..length as isize).fold(true, |all, i| all & is_finite(i));
     });
     if are_finite || count == 0 {
         return;
     }
-    // A power of two, by which elements are multiplied without error.
+    // A power of two, so that scaling is exact.
     let scale = 1.0 / count.next_power_of_two() as f64;
     let Ok(program) = Program::new(&scaled(tape, T::Wide::DTYPE, scale)) else { return };
     let layout = Layout::contiguous(Shape::from(dst.shape()));
@@ -83,9 +83,9 @@ fn restore_typed<T: Field>(tape: &Tape, inputs: &[View], shape: &[usize], axes: 
     let kernels = kernels_of(ReduceKind::Sum, T::Wide::DTYPE, T::Wide::DTYPE);
     prologue::fold(kernels, &program, inputs, shape, axes, ViewMut::of(&mut sums, &layout));
     let mut sums = sums.iter();
-    places.walk(0..places.count(), |[at]| {
+    result_loops.walk(0..result_loops.count(), |[at]| {
         let &sum = sums.next().expect("a sum for each mean");
-        // SAFETY: as above; nobody else writes here.
+        // SAFETY: the offset comes from the layout of the destination, which no other thread writes.
         let mean = unsafe { &mut *target.at(at) };
         if !mean.is_finite() {
             *mean = T::quotient(sum, count as f64 * scale);
@@ -93,7 +93,7 @@ fn restore_typed<T: Field>(tape: &Tape, inputs: &[View], shape: &[usize], axes: 
     });
 }
 
-/// The tape, whose output is multiplied by `scale` in a wide dtype.
+/// The tape with its output multiplied by `scale` in a wider dtype.
 fn scaled(tape: &Tape, wide: DType, scale: f64) -> Tape {
     let mut tape = tape.clone();
     let mut value = tape.outputs[0];

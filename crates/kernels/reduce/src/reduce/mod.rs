@@ -1,9 +1,9 @@
-//! Reductions: many elements to one.
+//! Reductions of many elements to one.
 //!
-//! `fold.rs` says what a kind of reduction does to elements of a dtype, `kernels.rs` does it to many. `rows.rs` folds
-//! elements that lie side by side into one result; `columns.rs` folds many neighbouring results at once, one row of
-//! elements after another; `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by
-//! the strides, and splits the work. How it is split depends on shapes only, so results do not depend on the number of threads.
+//! `fold.rs` defines the operations of each reduction for each dtype, and `kernels.rs` the inner loops. `rows.rs` folds
+//! contiguous elements into one result. `columns.rs` folds several neighbouring results together, one row of elements at a
+//! time. `prologue.rs` folds elements that a program computes, in either way. This file chooses between them by the strides
+//! and splits the work. The split depends on the shapes only, so results do not depend on the number of threads.
 
 mod columns;
 pub(crate) mod fold;
@@ -30,24 +30,24 @@ use umber_kernels_base::threads::parallel_ranges;
 use umber_kernels_base::{View, ViewMut};
 use umber_kernels_elementwise::tape::Program;
 
-/// Elements that are worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 16;
 /// With at least this many results, tasks are split by results only.
 const MIN_RESULTS: usize = 64;
-/// Most tasks that one result is split into.
-const MAX_PARTS: usize = 256;
+/// Maximum number of chunks that a result is split into.
+const MAX_CHUNKS: usize = 256;
 
-/// Reduce `axes` (sorted, each once) of `src` into `dst`, whose shape is that of `src` with those axes removed or of
-/// length one.
+/// Reduce `axes` (sorted, without repetitions) of `src` into `dst`, whose shape is that of `src` with those axes removed or
+/// of length one.
 ///
-/// `dst` has the dtype of `src`, or bool for all and any. Sums and products of bool and of 8- and 16-bit integers may
-/// also go to int32 or uint32. Sums and products are blocked: float16 and bfloat16 accumulate in float32, float32 across blocks
-/// in float64, and are rounded to the dtype once; integers wrap. A mean is the sum, divided before it is rounded: it overflows
-/// only where elements are not finite. Minimum and maximum of anything with NaN is NaN. Of
-/// no elements sum is 0, prod 1, all true, any false, min the greatest value and max the least; the mean is NaN.
+/// `dst` has the dtype of `src`, or bool for all and any. Sums and products of bool and of 8- and 16-bit integers may also go
+/// to int32 or uint32. Sums and products are blocked: float16 and bfloat16 accumulate in float32, float32 across blocks in
+/// float64, and are rounded to the dtype once; integers wrap. A mean is a sum that is divided before it is rounded, so it
+/// overflows only if elements are not finite. Minimum and maximum propagate NaN. Without elements the sum is 0, the product
+/// 1, all true, any false, min the maximum value of the dtype and max the minimum; the mean is NaN.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+/// If dtypes or shapes do not fit together, or for the mean of integers or bools.
 pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
     fold(kernels_of(kind, src.dtype(), dst.dtype()), src, axes, dst.reborrow());
     if kind == ReduceKind::Mean {
@@ -56,11 +56,11 @@ pub fn reduce(kind: ReduceKind, src: View, axes: &[usize], mut dst: ViewMut) {
     }
 }
 
-/// [`reduce`] of the one output of `program`, which was made of `tape`, at every index of `shape`, to which the inputs are
-/// broadcast. Nothing of it is stored.
+/// [`reduce`] of the only output of `program`, which was built from `tape`, at every index of `shape`, to which the inputs
+/// are broadcast. The output is not stored.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+/// If dtypes or shapes do not fit together, or for the mean of integers or bools.
 pub fn reduce_tape(
     kind: ReduceKind,
     (tape, program): (&Tape, &Program),
@@ -75,11 +75,10 @@ pub fn reduce_tape(
     }
 }
 
-/// [`reduce_tape`] of the program alone: a mean whose sum leaves the range of float64, or of float32 within a few elements, is
-/// not finite.
+/// [`reduce_tape`] without the tape: a mean whose sum overflows float64, or float32 within a few elements, is not finite.
 ///
 /// # Panics
-/// If dtypes or shapes do not fit together, or for the mean of exact numbers.
+/// If dtypes or shapes do not fit together, or for the mean of integers or bools.
 pub fn reduce_program(
     kind: ReduceKind,
     program: &Program,
@@ -110,21 +109,21 @@ macro_rules! kernels {
     };
 }
 
-macro_rules! mean_leaves {
+macro_rules! mean_kernels {
     ($sum:ty) => {
         const { &KernelTable::of_mean::<$sum>() }
     };
 }
 
-/// The leaves of all and any, which are the same for dtypes of one size whose zeros have the same bits.
-macro_rules! truth_leaves {
+/// The kernels of all and any, which are shared by dtypes of the same size whose zeros have the same bits.
+macro_rules! truth_kernels {
     ($dtype:expr, $fold:ident) => {
         match $dtype {
             DType::Bool | DType::UInt8 | DType::Int8 => kernels!($fold<u8>),
             DType::UInt16 | DType::Int16 => kernels!($fold<u16>),
             DType::UInt32 | DType::Int32 => kernels!($fold<u32>),
             DType::UInt64 | DType::Int64 => kernels!($fold<u64>),
-            // Only the sign tells their zeros apart from each other.
+            // Both types are zero if all bits but the sign are.
             DType::Float16 | DType::BFloat16 => kernels!($fold<f16>),
             other => match_dtype!(inexact other, T => kernels!($fold<T>), else => unreachable!("{other} is exact")),
         }
@@ -133,7 +132,7 @@ macro_rules! truth_leaves {
 
 fn kernels_of(kind: ReduceKind, from: DType, to: DType) -> &'static KernelTable {
     match kind {
-        // Both kinds of 32-bit integers have the same bits, since sums and products wrap.
+        // int32 and uint32 share kernels, since sums and products wrap.
         ReduceKind::Sum if matches!(to, DType::Int32 | DType::UInt32) => match from {
             DType::Bool => kernels!(SumInt32<Bool>),
             DType::UInt8 => kernels!(SumInt32<u8>),
@@ -171,53 +170,53 @@ fn kernels_of(kind: ReduceKind, from: DType, to: DType) -> &'static KernelTable 
             }
         },
         ReduceKind::Mean => {
-            match_dtype!(inexact from, T => mean_leaves!(Sum<T>), else => panic!("{from} holds no means"))
+            match_dtype!(inexact from, T => mean_kernels!(Sum<T>), else => panic!("{from} holds no means"))
         }
         ReduceKind::Min => match_dtype!(number from, T => kernels!(Min<T>), else => kernels!(All<u8>)),
         ReduceKind::Max => match_dtype!(number from, T => kernels!(Max<T>), else => kernels!(Any<u8>)),
-        ReduceKind::All => truth_leaves!(from, All),
-        ReduceKind::Any => truth_leaves!(from, Any),
+        ReduceKind::All => truth_kernels!(from, All),
+        ReduceKind::Any => truth_kernels!(from, Any),
     }
 }
 
-/// The leaves of a sum or mean of squares, which are cheap enough to be made where elements are loaded.
+/// The kernels of a sum or mean of squares, which are computed when elements are loaded.
 fn square_kernels(kind: ReduceKind, from: DType, to: DType) -> Option<&'static KernelTable> {
     match (kind, from, to) {
         (ReduceKind::Sum, DType::Float32, DType::Float32) => Some(kernels!(SumSquares<f32>)),
         (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(kernels!(SumSquaresWide<f32>)),
         (ReduceKind::Sum, DType::Float64, DType::Float64) => Some(kernels!(SumSquares<f64>)),
-        (ReduceKind::Mean, DType::Float32, DType::Float32) => Some(mean_leaves!(SumSquares<f32>)),
-        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumSquaresWide<f32>)),
-        (ReduceKind::Mean, DType::Float64, DType::Float64) => Some(mean_leaves!(SumSquares<f64>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float32) => Some(mean_kernels!(SumSquares<f32>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_kernels!(SumSquaresWide<f32>)),
+        (ReduceKind::Mean, DType::Float64, DType::Float64) => Some(mean_kernels!(SumSquares<f64>)),
         _ => None,
     }
 }
 
-/// The leaves of a sum or mean of float32 that is not rounded to that.
+/// The kernels of a sum or mean of float32 with a float64 result.
 fn wide_kernels(kind: ReduceKind, from: DType, to: DType) -> Option<&'static KernelTable> {
     match (kind, from, to) {
         (ReduceKind::Sum, DType::Float32, DType::Float64) => Some(kernels!(SumWide<f32>)),
-        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_leaves!(SumWide<f32>)),
+        (ReduceKind::Mean, DType::Float32, DType::Float64) => Some(mean_kernels!(SumWide<f32>)),
         _ => None,
     }
 }
 
-/// What to fold into what, with the choice of path still open.
+/// A reduction, before the choice between rows and columns.
 struct Task {
     kernels: &'static KernelTable,
     src: *const u8,
     dst: *mut u8,
     /// Loops over the results: source, destination.
-    kept: StridedLoops<2>,
-    /// Loops over what becomes one result, none with a negative stride, the smallest stride innermost.
+    result_loops: StridedLoops<2>,
+    /// Loops over the elements of one result. Strides are not negative; the smallest is innermost.
     reduced: StridedLoops<1>,
 }
 
-// SAFETY: the pointers come from views, which hold on every thread; tasks write disjoint results.
+// SAFETY: the pointers come from views, which are valid on every thread; tasks write disjoint results.
 unsafe impl Sync for Task {}
 
 impl Task {
-    /// The element of the source at an offset.
+    /// The source element at an offset.
     fn element(&self, offset: isize) -> *const u8 {
         self.src.wrapping_offset(offset * self.kernels.in_size as isize)
     }
@@ -232,31 +231,31 @@ fn fold(kernels: &'static KernelTable, src: View, axes: &[usize], dst: ViewMut) 
     assert_eq!(kernels.in_size, src.dtype().size(), "dtype of the operand of a reduction");
     assert_eq!(kernels.out_size, dst.dtype().size(), "dtype of the result of a reduction");
     let mut task = plan(kernels, &src, axes, &dst);
-    if task.kept.count() == 0 {
+    if task.result_loops.count() == 0 {
         return;
     }
     let step = task.reduced.inner();
-    match closest_result(&task.kept) {
-        Some((place, stride)) if step.length == 1 || stride < step.strides[0] => {
-            let results = task.kept.remove(place);
+    match closest_result(&task.result_loops) {
+        Some((index, stride)) if step.length == 1 || stride < step.strides[0] => {
+            let results = task.result_loops.remove(index);
             columns::fold(&task, results);
         }
         _ => rows::fold(&task),
     }
 }
 
-/// The loop over results whose elements lie closest together in the source.
-fn closest_result(kept: &StridedLoops<2>) -> Option<(usize, isize)> {
-    let strides = kept.loops().iter().map(|l| l.strides[0].abs()).enumerate();
+/// Index and stride of the loop over results with the smallest stride in the source.
+fn closest_result(result_loops: &StridedLoops<2>) -> Option<(usize, isize)> {
+    let strides = result_loops.loops().iter().map(|l| l.strides[0].abs()).enumerate();
     strides.filter(|&(_, stride)| stride != 0).min_by_key(|&(_, stride)| stride)
 }
 
 fn plan(kernels: &'static KernelTable, src: &View, axes: &[usize], dst: &ViewMut) -> Task {
     let keeps_axes = dst.shape().len() == src.shape().len();
     let mut first = 0;
-    let mut kept = StridedLoops::new(&[], [&[], &[]]);
+    let mut result_loops = StridedLoops::new(&[], [&[], &[]]);
     let mut reduced: SmallVec<[(usize, isize); 4]> = SmallVec::new();
-    let mut kept_axes = 0;
+    let mut result_axis = 0;
     for (axis, (&length, &stride)) in src.shape().iter().zip(src.strides()).enumerate() {
         if axes.contains(&axis) {
             if stride < 0 && length > 0 {
@@ -264,82 +263,82 @@ fn plan(kernels: &'static KernelTable, src: &View, axes: &[usize], dst: &ViewMut
             }
             reduced.push((length, stride.abs()));
         } else {
-            let to = if keeps_axes { axis } else { kept_axes };
+            let to = if keeps_axes { axis } else { result_axis };
             assert_eq!(dst.shape()[to], length, "shape of the result of a reduction");
-            kept.push(Loop { length, strides: [stride, dst.strides()[to]] });
-            kept_axes += 1;
+            result_loops.push(Loop { length, strides: [stride, dst.strides()[to]] });
+            result_axis += 1;
         }
     }
-    // Repeated elements (stride zero) go outermost: repeating a whole run costs no more than reading it.
+    // Loops over broadcast elements (stride zero) go outermost: repeating a contiguous run costs no more than reading it.
     reduced.sort_by_key(|&(_, stride)| std::cmp::Reverse(if stride == 0 { isize::MAX } else { stride }));
     let mut loops = StridedLoops::new(&[], [&[]]);
     for (length, stride) in reduced {
         loops.push(Loop { length, strides: [stride] });
     }
     let start = src.start().wrapping_offset(first * kernels.in_size as isize);
-    Task { kernels, src: start, dst: dst.start(), kept, reduced: loops }
+    Task { kernels, src: start, dst: dst.start(), result_loops, reduced: loops }
 }
 
-/// Into how many parts to split each of `results` results of `work` elements.
-fn parts(results: usize, work: usize) -> usize {
-    if results >= MIN_RESULTS { 1 } else { (work / GRAIN).clamp(1, MAX_PARTS) }
+/// Number of chunks for each of `results` results of `work` elements.
+fn chunk_count(results: usize, work: usize) -> usize {
+    if results >= MIN_RESULTS { 1 } else { (work / GRAIN).clamp(1, MAX_CHUNKS) }
 }
 
-/// Totals side by side, in memory with space for them.
+/// Contiguous totals.
 #[derive(Clone, Copy)]
 struct Totals {
     start: *mut u8,
     width: usize,
 }
 
-/// Where the results of a tile go.
+/// Destination of the results of a tile.
 struct Results {
     dst: *mut u8,
     width: usize,
     stride: isize,
 }
 
-/// Tiles of neighbouring results, each made in steps that are shared among tasks.
-struct Parts {
+/// Tiles of neighbouring results, each computed in steps that are split among tasks.
+struct ChunkedFold {
     tiles: usize,
-    /// Most results of a tile.
+    /// Maximum number of results of a tile.
     width: usize,
     steps: usize,
-    /// Tasks a tile.
+    /// Tasks per tile.
     tasks: usize,
 }
 
-/// Fold the parts of every tile, each into totals of its own, then join them in order.
-fn fold_in_parts(
+/// Fold the chunks of every tile into separate totals, then combine these in order.
+fn fold_in_chunks(
     kernels: &KernelTable,
-    shared: &Parts,
+    split: &ChunkedFold,
     results: impl Fn(usize) -> Results + Sync,
     fold: impl Fn(usize, Range<usize>, Totals) + Sync,
 ) {
-    let (parts, steps) = (shared.tasks, shared.steps);
-    let size = (shared.width * kernels.total_size).next_multiple_of(LINE);
-    // Not written here: tasks begin their totals themselves, since one thread would take as long over all of them.
-    let mut totals = ScratchVec::<u8>::new_or_unwind(shared.tiles * parts * size);
-    let place = Target::over(totals.spare()).cast::<u8>();
-    // Where there are many, neighbours go to one thread: two that take turns within a stretch of memory are slower than two far
-    // apart.
-    parallel_ranges(shared.tiles * parts, 1, |range| {
+    let (chunks, steps) = (split.tasks, split.steps);
+    let size = (split.width * kernels.total_size).next_multiple_of(LINE);
+    // Not initialised here: tasks clear their own totals in parallel.
+    let mut totals = ScratchVec::<u8>::new_or_unwind(split.tiles * chunks * size);
+    let memory = Target::over(totals.spare()).cast::<u8>();
+    // Neighbouring chunks go to the same thread if there are more chunks than threads: two threads that alternate within one
+    // range of memory are slower than two in distant ranges.
+    parallel_ranges(split.tiles * chunks, 1, |range| {
         for i in range {
-            let (tile, part) = (i / parts, i % parts);
-            let totals = Totals { start: place.at((i * size) as isize), width: results(tile).width };
-            // SAFETY: every task has its own stretch of the memory, which begins at a cache line and outlives the call.
+            let (tile, chunk) = (i / chunks, i % chunks);
+            let totals = Totals { start: memory.at((i * size) as isize), width: results(tile).width };
+            // SAFETY: every task has its own slice of the memory, which begins at a cache line and outlives the call.
             unsafe { (kernels.clear)(totals.start, totals.width) };
-            fold(tile, steps * part / parts..steps * (part + 1) / parts, totals);
+            fold(tile, steps * chunk / chunks..steps * (chunk + 1) / chunks, totals);
         }
     });
-    for tile in 0..shared.tiles {
+    for tile in 0..split.tiles {
         let Results { dst, width, stride } = results(tile);
-        let total = |part: usize| place.at(((tile * parts + part) * size) as isize);
-        for part in 1..parts {
-            // SAFETY: these totals were made above.
-            unsafe { (kernels.combine)(total(0), total(part), width) };
+        let total = |chunk: usize| memory.at(((tile * chunks + chunk) * size) as isize);
+        for chunk in 1..chunks {
+            // SAFETY: the totals of all chunks were written above.
+            unsafe { (kernels.combine)(total(0), total(chunk), width) };
         }
-        // SAFETY: results lie in the layout of the destination.
+        // SAFETY: the results lie in the layout of the destination.
         unsafe { (kernels.finish)(total(0), width, dst, stride, steps) };
     }
 }

@@ -1,4 +1,4 @@
-//! Folds elements that lie side by side into one result.
+//! Folds of contiguous elements into one result.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -9,40 +9,40 @@ use umber_kernels_base::strided_loops::StridedLoops;
 use umber_kernels_base::threads::parallel_ranges;
 
 use super::kernels::{KernelTable, Runs, TotalSlot};
-use super::{GRAIN, Parts, Results, Task, fold_in_parts, parts};
+use super::{ChunkedFold, GRAIN, Results, Task, chunk_count, fold_in_chunks};
 
-/// Longest run folded into one total before it joins the rest: bounds the growth of rounding errors.
+/// Maximum run folded into one total before it is combined with the rest, to bound the rounding errors.
 const SEGMENT: usize = 1 << 14;
 
-/// The same where runs may be long: the longer one is, the less often its reading begins anew.
+/// The same for folds with accurate totals: longer runs have less startup overhead.
 const fn longest_run(kernels: &KernelTable) -> usize {
     if kernels.has_long_runs { SEGMENT << 2 } else { SEGMENT }
 }
 
-/// Elements that are first brought together when they lie apart.
+/// Strided elements copied to scratch at a time.
 const STAGE: usize = 512;
-/// Runs at least this long are folded where they lie.
+/// Contiguous runs of at least this length are folded in place.
 const LONG: usize = 128;
 
 /// Fold every result of the task.
 pub(super) fn fold(task: &Task) {
-    let (results, work) = (task.kept.count(), task.reduced.count());
-    let parts = parts(results, work);
-    if parts == 1 {
+    let (results, work) = (task.result_loops.count(), task.reduced.count());
+    let chunks = chunk_count(results, work);
+    if chunks == 1 {
         parallel_ranges(results, GRAIN / work.max(1), |range| fold_results(task, range));
         return;
     }
-    let place = |result: usize| {
+    let offsets_of = |result: usize| {
         let mut at = [0; 2];
-        task.kept.walk(result..result + 1, |offsets| at = offsets);
+        task.result_loops.walk(result..result + 1, |offsets| at = offsets);
         at
     };
-    fold_in_parts(
+    fold_in_chunks(
         task.kernels,
-        &Parts { tiles: results, width: 1, steps: work, tasks: parts },
-        |result| Results { dst: task.result(place(result)[1]), width: 1, stride: 1 },
+        &ChunkedFold { tiles: results, width: 1, steps: work, tasks: chunks },
+        |result| Results { dst: task.result(offsets_of(result)[1]), width: 1, stride: 1 },
         |result, range, totals| {
-            fold_range(task.kernels, task.element(place(result)[0]), &task.reduced, range, totals.start);
+            fold_range(task.kernels, task.element(offsets_of(result)[0]), &task.reduced, range, totals.start);
         },
     );
 }
@@ -50,10 +50,10 @@ pub(super) fn fold(task: &Task) {
 fn fold_results(task: &Task, range: Range<usize>) {
     let work = task.reduced.count();
     let inner = task.reduced.inner();
-    // Of nothing there is no place to step through.
+    // An empty reduction has no loop to step through.
     if task.reduced.loops().len() == 1 && inner.strides[0] == 1 && (1..=SEGMENT).contains(&work) {
-        let [stride, dst_stride] = task.kept.inner().strides;
-        task.kept.inner_runs(range, |[from, to], count| {
+        let [stride, dst_stride] = task.result_loops.inner().strides;
+        task.result_loops.inner_runs(range, |[from, to], count| {
             let (src, dst) = (task.element(from), task.result(to));
             // SAFETY: the layouts hold the runs and the results; tasks have disjoint results.
             unsafe { (task.kernels.runs)(Runs { src, stride, length: work, count, dst, dst_stride }) };
@@ -62,16 +62,16 @@ fn fold_results(task: &Task, range: Range<usize>) {
     }
     let mut slots: TotalSlot = 0;
     let total = std::ptr::from_mut(&mut slots).cast::<u8>();
-    task.kept.walk(range, |[from, to]| {
-        // SAFETY: the room is a total's; offsets come from the layouts; tasks have disjoint results.
+    task.result_loops.walk(range, |[from, to]| {
+        // SAFETY: the slot has space for a total; offsets come from the layouts; tasks have disjoint results.
         unsafe { (task.kernels.clear)(total, 1) };
         fold_range(task.kernels, task.element(from), &task.reduced, 0..work, total);
-        // SAFETY: as above.
+        // SAFETY: as for `clear`.
         unsafe { (task.kernels.finish)(total, 1, task.result(to), 1, work) };
     });
 }
 
-/// Fold the elements at the turns in `range` of `reduced`, from `src` on, into a total.
+/// Fold the elements in `range` of the loops `reduced`, relative to `src`, into a total.
 fn fold_range(
     kernels: &KernelTable,
     src: *const u8,
@@ -86,7 +86,7 @@ fn fold_range(
         let longest = longest_run(kernels);
         reduced.inner_runs(range, |[at], length| {
             for start in (0..length).step_by(longest) {
-                // SAFETY: the total was made by the leaves.
+                // SAFETY: the total was initialised by `clear`.
                 if unsafe { (kernels.is_absorbing)(total) } {
                     return;
                 }
@@ -109,17 +109,17 @@ fn fold_range(
             filled += count;
             done += count;
             if filled == STAGE {
-                // SAFETY: the whole stage is written.
+                // SAFETY: all of the stage is written.
                 unsafe { (kernels.run)(staged, filled, total) };
                 filled = 0;
             }
         }
     });
-    // SAFETY: that much of the stage is written.
+    // SAFETY: the first `filled` elements of the stage are written.
     unsafe { (kernels.run)(staged, filled, total) };
 }
 
-/// Bring elements that lie `stride` apart together.
+/// Copy elements that are `stride` apart to dense memory.
 pub(super) fn collect(size: usize, src: *const u8, stride: isize, count: usize, dst: *mut u8) {
     dispatch_by_width!(size, T => collect_typed::<T>(src.cast(), stride, count, dst.cast()));
 }

@@ -1,10 +1,10 @@
-//! Which instruction sets a fold is compiled for.
+//! Dispatch of a fold to the instruction sets that it is compiled for.
 
 use umber_kernels_base::isa::{vectorised, vectorised_by_avx2, vectors, vectors_of_avx2};
 
 use super::fold::{Fold, Vectors};
 
-/// [`vectorised`], where it pays for the code it takes.
+/// [`vectorised`], if the fold is worth the code size.
 #[inline(always)]
 pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
     match const { F::VECTORS } {
@@ -14,7 +14,7 @@ pub(crate) fn vectorised_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
     }
 }
 
-/// As [`vectorised_for`], on a processor that has vectors.
+/// As [`vectorised_for`], on a processor that is known to have vectors.
 #[inline(always)]
 pub(super) fn vectors_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
     match const { F::VECTORS } {
@@ -24,12 +24,12 @@ pub(super) fn vectors_for<F: Fold, R>(body: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Are piles folded by a loop of their own?
+/// Whether there is a separate loop for windows.
 pub(super) const fn has_windows<F: Fold>() -> bool {
     F::HAS_WINDOWS && !matches!(F::VECTORS, Vectors::None)
 }
 
-/// Is the fold one that whole programs wait for?
+/// Whether the fold is performance-critical for whole programs.
 pub(super) const fn is_hot<F: Fold>() -> bool {
     matches!(F::VECTORS, Vectors::Avx512)
 }

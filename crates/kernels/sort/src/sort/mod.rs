@@ -1,7 +1,7 @@
-//! Sorting along an axis: stable, NaN last, complex numbers by real part, then by imaginary part.
+//! Stable sorting along an axis: NaN last, complex numbers by real part, then by imaginary part.
 //!
-//! Elements become unsigned integers in the same order (`keys.rs`); `order.rs` sorts those, by digits if there are
-//! many. Where places are asked for, a place rides along with each key.
+//! Elements are mapped to unsigned integers of the same order (`keys.rs`), which `order.rs` sorts. For indices each key
+//! carries the index of its element.
 
 mod order;
 #[cfg(target_arch = "x86_64")]
@@ -20,13 +20,13 @@ use umber_types::{Bool, Complex32, Complex64, DType, Result, SortOrder, bf16, er
 
 use self::order::{Item, select_item, sort_items};
 
-/// Elements worth a task of their own.
+/// Minimum elements per task.
 const GRAIN: usize = 1 << 11;
-/// Elements of one line worth a task of their own, where each is only read and written.
-const SHARE: usize = 1 << 16;
+/// Minimum elements per task of element-wise passes over a line.
+const ELEMENTWISE_GRAIN: usize = 1 << 16;
 
-/// Write the elements of each line of `src` along `axis` in ascending order to `dst` of the same shape and dtype.
-/// NaN comes last, and zeros of both signs are in no order.
+/// Write the elements of each line of `src` along `axis` in ascending order to `dst` of the same shape and dtype. NaN comes
+/// last, and the order of zeros of different signs is unspecified.
 ///
 /// # Errors
 /// If there is no memory for two copies of a line.
@@ -39,8 +39,8 @@ pub fn sort(src: View, axis: usize, dst: ViewMut) -> Result<()> {
     lines.write_values(&src, &dst, Extent::All)
 }
 
-/// As [`sort`] in so far as the element at `kth` is the one that sorting puts there: no greater one stands before it, no
-/// lesser one after it.
+/// As [`sort`], but only the element at `kth` is at its sorted position, with no greater elements before it and no smaller
+/// ones after it.
 ///
 /// # Errors
 /// If there is no memory for a copy of a line.
@@ -52,8 +52,8 @@ pub fn partition(src: View, axis: usize, kth: usize, dst: ViewMut) -> Result<()>
     Lines::new(&src, axis, &dst).write_values(&src, &dst, Extent::Around(kth))
 }
 
-/// Write where the elements of each line of `src` along `axis` are found in order to `dst`, uint32 of the same shape.
-/// Equal elements stay in the order they have; NaN comes last in either order.
+/// Write the indices that sort each line of `src` along `axis` to `dst`, uint32 of the same shape. The sort is stable, and
+/// NaN comes last in either order.
 ///
 /// # Errors
 /// If there is no memory for two copies of a line.
@@ -70,8 +70,8 @@ pub fn argsort(src: View, axis: usize, order: SortOrder, dst: ViewMut) -> Result
     match_dtype!(src.dtype(), T => lines.write_indices::<T>(&src, &dst, direction, Extent::All))
 }
 
-/// As [`argsort`], ascending, in so far as the element at `kth` is the one that sorting puts there: none that comes
-/// after it in order stands before it, none that comes before it stands after it.
+/// As [`argsort`] in ascending order, but only the element at `kth` is at its sorted position, with no greater elements
+/// before it and no smaller ones after it.
 ///
 /// # Errors
 /// If there is no memory for a copy of a line.
@@ -85,12 +85,12 @@ pub fn argpartition(src: View, axis: usize, kth: usize, dst: ViewMut) -> Result<
     match_dtype!(src.dtype(), T => lines.write_indices::<T>(&src, &dst, Direction::Ascending, extent))
 }
 
-/// How much of a line is brought in order.
+/// The part of a line that is sorted.
 #[derive(Clone, Copy)]
 enum Extent {
     /// All of it.
     All,
-    /// What stands before and after a place.
+    /// Only the element at an index is at its sorted position.
     Around(usize),
 }
 
@@ -101,20 +101,20 @@ struct Lines {
     strides: [isize; 2],
 }
 
-/// An element whose key fits an item, alone or with its place.
+/// An element whose key fits an item, alone or with its index.
 trait RadixKey: Keyed {
     /// The key.
     type Value: Item;
-    /// The key and the place: narrow ones share an integer.
+    /// The key and the index: a single integer for narrow keys.
     type KeyWithIndex: Item;
     /// Bits of the key.
     const BITS: Range<u32>;
-    /// Bits of the key in an item with a place.
+    /// Bits of the key in an item with an index.
     const KEY_BITS_WITH_INDEX: Range<u32>;
-    /// The item of an element and its place.
-    fn with_index(self, place: u32, direction: Direction) -> Self::KeyWithIndex;
-    /// The place of an item.
-    fn place(item: Self::KeyWithIndex) -> u32;
+    /// The item of an element and its index.
+    fn with_index(self, index: u32, direction: Direction) -> Self::KeyWithIndex;
+    /// The index in an item.
+    fn index_of(item: Self::KeyWithIndex) -> u32;
 }
 
 macro_rules! narrow {
@@ -125,11 +125,11 @@ macro_rules! narrow {
             const BITS: Range<u32> = 0..8 * size_of::<$ty>() as u32;
             const KEY_BITS_WITH_INDEX: Range<u32> = 32..32 + 8 * size_of::<$ty>() as u32;
             #[inline(always)]
-            fn with_index(self, place: u32, direction: Direction) -> u64 {
-                u64::from(self.key(direction)) << 32 | u64::from(place)
+            fn with_index(self, index: u32, direction: Direction) -> u64 {
+                u64::from(self.key(direction)) << 32 | u64::from(index)
             }
             #[inline(always)]
-            fn place(item: u64) -> u32 {
+            fn index_of(item: u64) -> u32 {
                 item as u32
             }
         }
@@ -155,11 +155,11 @@ macro_rules! wide {
             const BITS: Range<u32> = 0..64;
             const KEY_BITS_WITH_INDEX: Range<u32> = 0..64;
             #[inline(always)]
-            fn with_index(self, place: u32, direction: Direction) -> Self::KeyWithIndex {
-                (self.key(direction), place)
+            fn with_index(self, index: u32, direction: Direction) -> Self::KeyWithIndex {
+                (self.key(direction), index)
             }
             #[inline(always)]
-            fn place(item: Self::KeyWithIndex) -> u32 {
+            fn index_of(item: Self::KeyWithIndex) -> u32 {
                 item.1
             }
         }
@@ -167,7 +167,7 @@ macro_rules! wide {
 }
 wide! { u64, u64; i64, u64; f64, u64; Complex32, u64; Complex64, u128; }
 
-/// An element that comes back from its key.
+/// An element that can be recovered from its key.
 trait InvertibleRadixKey: RadixKey + Invertible {
     /// The key as an item.
     fn value(self) -> Self::Value;
@@ -194,18 +194,18 @@ wide_values!(u64 i64 f64);
 impl Lines {
     fn new(src: &View, axis: usize, dst: &ViewMut) -> Lines {
         let mut others = StridedLoops::new(&[], [&[], &[]]);
-        for (other, &length) in src.shape().iter().enumerate() {
-            if other != axis {
+        for (other_axis, &length) in src.shape().iter().enumerate() {
+            if other_axis != axis {
                 others.push(umber_kernels_base::strided_loops::Loop {
                     length,
-                    strides: [src.strides()[other], dst.strides()[other]],
+                    strides: [src.strides()[other_axis], dst.strides()[other_axis]],
                 });
             }
         }
         Lines { others, length: src.shape()[axis], strides: [src.strides()[axis], dst.strides()[axis]] }
     }
 
-    /// Sort every line: `read` makes an item of an element and its place, `write` gets the place in order and the item.
+    /// Sort every line. `read` converts an element and its index to an item, `write` gets the sorted position and the item.
     fn each<T: Keyed, I: Item>(
         &self,
         src: &View,
@@ -222,9 +222,9 @@ impl Lines {
         let failed = std::sync::atomic::AtomicBool::new(false);
         parallel_ranges(count, GRAIN / self.length, |range| {
             let needs_spare = matches!(extent, Extent::All) && order::needs_spare::<I>(self.length);
-            let rooms =
+            let buffers =
                 (ScratchVec::new(self.length), ScratchVec::new(if needs_spare { self.length } else { 0 }));
-            let (Ok(mut items), Ok(mut spare)) = rooms else {
+            let (Ok(mut items), Ok(mut spare)) = buffers else {
                 failed.store(true, std::sync::atomic::Ordering::Relaxed);
                 return;
             };
@@ -265,15 +265,15 @@ impl Lines {
         }
         let to = Target::<T>::of(dst);
         let write = |starts: [isize; 2], i: usize, item: T::Value| {
-            // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
+            // SAFETY: the layout of the destination holds the line; tasks have disjoint lines.
             unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::of_value(item) };
         };
         self.each(src, |element: T, _| element.value(), write, T::BITS, extent)
     }
 
-    /// For keys as wide as the elements: they are sorted where the elements go.
+    /// For keys of the same size as the elements, which are sorted in the destination.
     fn sort_in_place<T: InvertibleRadixKey>(&self, src: &View, dst: &ViewMut, extent: Extent) {
-        // Lines without elements may have no address.
+        // Empty lines may have dangling addresses.
         if self.length == 0 {
             return;
         }
@@ -287,8 +287,8 @@ impl Lines {
                     #[inline(always)]
                     |range| {
                         let (first, count) = (range.start as isize, range.len());
-                        // SAFETY: the layout of the destination holds the line, keys fit elements, and tasks have places
-                        // of their own. They may be uninitialised, but every bit pattern is a key.
+                        // SAFETY: the layout of the destination holds the line, keys have the size of elements, and tasks
+                        // have disjoint ranges. The memory may be uninitialised, but every bit pattern is a valid key.
                         let keys = unsafe { std::slice::from_raw_parts_mut(keys.at(first), count) };
                         if self.strides[0] == 1 {
                             // SAFETY: the layout of the source holds the line.
@@ -297,12 +297,12 @@ impl Lines {
                             return;
                         }
                         for (i, key) in keys.iter_mut().enumerate() {
-                            // SAFETY: as above.
+                            // SAFETY: the layout of the source holds the line.
                             *key = unsafe { *from.at((first + i as isize) * self.strides[0]) }.value();
                         }
                     },
                 );
-                // SAFETY: the keys of the line were written, and no other task has the line.
+                // SAFETY: all keys of the line were written, and no other task has the line.
                 let keys = unsafe { std::slice::from_raw_parts_mut(keys.at(0), self.length) };
                 match extent {
                     Extent::All => T::Value::sort_with_vectors(keys),
@@ -313,12 +313,12 @@ impl Lines {
                     self.length,
                     #[inline(always)]
                     |range| {
-                        // SAFETY: tasks have places of their own, of the keys above.
+                        // SAFETY: tasks have disjoint ranges of the keys above.
                         let keys = unsafe {
                             std::slice::from_raw_parts_mut(keys.at(range.start as isize), range.len())
                         };
                         for key in keys {
-                            // SAFETY: elements are as wide as keys.
+                            // SAFETY: elements have the size of keys.
                             unsafe { std::ptr::from_mut(key).cast::<T>().write(T::of_value(*key)) };
                         }
                     },
@@ -327,17 +327,17 @@ impl Lines {
         });
     }
 
-    /// For elements that their keys do not tell in full.
+    /// For elements that cannot be recovered from their keys.
     fn argsort_then_gather<T: RadixKey>(&self, src: &View, dst: &ViewMut, extent: Extent) -> Result<()> {
         let (from, to) = (Source::<T>::of(src), Target::<T>::of(dst));
         let write = |starts: [isize; 2], i: usize, item: T::KeyWithIndex| {
-            // SAFETY: the layouts hold the lines; tasks have lines of their own.
+            // SAFETY: the layouts hold the lines; tasks have disjoint lines.
             unsafe {
-                let element = *from.at(starts[0] + T::place(item) as isize * self.strides[0]);
+                let element = *from.at(starts[0] + T::index_of(item) as isize * self.strides[0]);
                 *to.at(starts[1] + i as isize * self.strides[1]) = element;
             }
         };
-        let read = |element: T, place| element.with_index(place, Direction::Ascending);
+        let read = |element: T, index| element.with_index(index, Direction::Ascending);
         self.each(src, read, write, T::KEY_BITS_WITH_INDEX, extent)
     }
 
@@ -350,18 +350,18 @@ impl Lines {
     ) -> Result<()> {
         let to = Target::<u32>::of(dst);
         let write = |starts: [isize; 2], i: usize, item: T::KeyWithIndex| {
-            // SAFETY: the layout of the destination holds the line; tasks have lines of their own.
-            unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::place(item) };
+            // SAFETY: the layout of the destination holds the line; tasks have disjoint lines.
+            unsafe { *to.at(starts[1] + i as isize * self.strides[1]) = T::index_of(item) };
         };
-        let read = move |element: T, place| element.with_index(place, direction);
+        let read = move |element: T, index| element.with_index(index, direction);
         self.each(src, read, write, T::KEY_BITS_WITH_INDEX, extent)
     }
 }
 
-/// Run `body`, compiled for vectors, on all places of a line, on threads if it is long.
+/// Run `body` with vector instructions on all elements of a line, on several threads if it is long.
 #[inline(always)]
 fn in_vectors(length: usize, body: impl Fn(Range<usize>) + Sync) {
-    parallel_ranges(length, SHARE, |range| {
+    parallel_ranges(length, ELEMENTWISE_GRAIN, |range| {
         vectorised(
             #[inline(always)]
             || body(range),

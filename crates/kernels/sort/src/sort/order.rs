@@ -1,5 +1,5 @@
-//! Sorts integers: with vectors where the processor has them (`vectors`); else by comparison if there are few, by
-//! digits if there are many, in parts and merged on several threads if there are very many.
+//! Sorting of integers: with vector instructions if the processor has them (`vectors`). Otherwise by comparison if there are
+//! few, by radix sort if there are many; very many are sorted in chunks on several threads and merged.
 
 use std::ops::Range;
 
@@ -7,31 +7,31 @@ use umber_kernels_base::scratch_vec::ScratchVec;
 use umber_kernels_base::shared::Target;
 use umber_kernels_base::threads::{num_threads, parallel_for};
 
-/// From this many on, sorting by digits is faster than by comparison.
+/// Minimum number of items for which radix sort is faster than comparison sort.
 const MIN_RADIX: usize = 1 << 11;
-/// From this many on, threads share the work.
+/// Minimum number of items for several threads.
 const MIN_PARALLEL: usize = 1 << 16;
-/// Bits of a digit.
+/// Bits of a radix digit.
 const DIGIT: u32 = 11;
 const BUCKETS: usize = 1 << DIGIT;
-/// Items merged by one task.
+/// Items merged per task.
 const MERGE: usize = 1 << 15;
 
-/// What is sorted: its whole value is its order.
+/// A value to be sorted by its natural order.
 pub(super) trait Item: Copy + Ord + Send + Sync {
-    /// Can it be sorted by digits?
+    /// Whether it supports radix sort.
     const HAS_DIGITS: bool = true;
-    /// The eleven bits from `shift` on.
+    /// The `DIGIT` bits from bit `shift` on.
     fn digit(self, shift: u32) -> usize;
-    /// Can it be sorted with vectors here?
+    /// Whether this processor can sort it with vector instructions.
     fn has_vectors() -> bool {
         false
     }
-    /// Sort with vectors if that can be done; says whether it was.
+    /// Sort with vector instructions if possible; returns whether it did.
     fn sort_with_vectors(_items: &mut [Self]) -> bool {
         false
     }
-    /// Select with vectors if that can be done; says whether it was.
+    /// Select with vector instructions if possible; returns whether it did.
     fn select_with_vectors(_items: &mut [Self], _kth: usize) -> bool {
         false
     }
@@ -61,7 +61,7 @@ macro_rules! items {
 }
 items!(u32 u64);
 
-/// A key with a place, which decides between equal keys. Places begin in order, and sorting by digits keeps them so.
+/// A key with an index, which orders equal keys. Indices are ascending at first, so the stable radix sort only needs the key.
 impl Item for (u64, u32) {
     #[inline(always)]
     fn digit(self, shift: u32) -> usize {
@@ -76,12 +76,12 @@ impl Item for (u128, u32) {
     }
 }
 
-/// Is there something to be sorted by digits, for which items are copied?
+/// Whether items are sorted by radix sort, which needs a spare buffer.
 pub(super) fn needs_spare<I: Item>(count: usize) -> bool {
     count >= MIN_RADIX && I::HAS_DIGITS && !I::has_vectors()
 }
 
-/// Sort items, which differ in `bits` only if places are left out; `spare` has space for as many, if [`needs_spare`] says so.
+/// Sort items that differ in `bits` only, apart from indices. `spare` has space for as many items if [`needs_spare`] is true.
 pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut ScratchVec<I>, bits: Range<u32>) {
     if I::sort_with_vectors(items) {
         return;
@@ -92,13 +92,13 @@ pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut Scratch
     }
     spare.clear();
     spare.extend(items.iter().copied());
-    let parts = num_threads().next_power_of_two().min(items.len() / MIN_PARALLEL).max(1);
-    let parts = 1 << parts.ilog2();
-    let bounds: Vec<usize> = (0..=parts).map(|i| items.len() * i / parts).collect();
+    let chunks = num_threads().next_power_of_two().min(items.len() / MIN_PARALLEL).max(1);
+    let chunks = 1 << chunks.ilog2();
+    let bounds: Vec<usize> = (0..=chunks).map(|i| items.len() * i / chunks).collect();
     let (a, b) = (Target::over(items), Target::over(spare));
-    parallel_for(parts, |i| {
+    parallel_for(chunks, |i| {
         let (start, length) = (bounds[i], bounds[i + 1] - bounds[i]);
-        // SAFETY: tasks have parts of their own, of vectors that outlive the call.
+        // SAFETY: tasks have disjoint chunks of buffers that outlive the call.
         let (a, b) = unsafe {
             (
                 std::slice::from_raw_parts_mut(a.at(start as isize), length),
@@ -108,7 +108,7 @@ pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut Scratch
         sort_by_digits(a, b, bits.clone());
     });
     let mut width = 1;
-    while width < parts {
+    while width < chunks {
         let next: Vec<usize> = bounds.iter().copied().step_by(width).collect();
         for pair in next.windows(3).step_by(2) {
             merge(&items[pair[0]..pair[1]], &items[pair[1]..pair[2]], &mut spare[pair[0]..pair[2]]);
@@ -118,14 +118,14 @@ pub(super) fn sort_items<I: Item>(items: &mut ScratchVec<I>, spare: &mut Scratch
     }
 }
 
-/// Bring the item that sorting would put at `kth` there, none greater before and none lesser after it.
+/// Move the item with sorted position `kth` there, with no greater items before it and no smaller ones after it.
 pub(super) fn select_item<I: Item>(items: &mut [I], kth: usize) {
     if !I::select_with_vectors(items, kth) {
         items.select_nth_unstable(kth);
     }
 }
 
-/// Sort from the last digit to the first; `spare` is as long.
+/// Least-significant-digit radix sort; `spare` has the same length.
 fn sort_by_digits<'a, I: Item>(mut items: &'a mut [I], mut spare: &'a mut [I], bits: Range<u32>) {
     let count = items.len();
     let mut swapped = false;
@@ -142,9 +142,9 @@ fn sort_by_digits<'a, I: Item>(mut items: &'a mut [I], mut spare: &'a mut [I], b
             sum += std::mem::replace(start, sum);
         }
         for &item in &*items {
-            let place = &mut starts[item.digit(shift)];
-            spare[*place] = item;
-            *place += 1;
+            let position = &mut starts[item.digit(shift)];
+            spare[*position] = item;
+            *position += 1;
         }
         std::mem::swap(&mut items, &mut spare);
         swapped = !swapped;
@@ -163,18 +163,18 @@ fn merge<I: Item>(a: &[I], b: &[I], out: &mut [I]) {
         let (start, end) = (total * task / tasks, total * (task + 1) / tasks);
         let (mut i, mut j) = split(a, b, start);
         let (i_end, j_end) = split(a, b, end);
-        for place in start..end {
+        for position in start..end {
             let takes_a = j == j_end || i < i_end && a[i] <= b[j];
             let item = if takes_a { a[i] } else { b[j] };
             i += usize::from(takes_a);
             j += usize::from(!takes_a);
-            // SAFETY: tasks have ranges of their own.
-            unsafe { *out.at(place as isize) = item };
+            // SAFETY: tasks have disjoint ranges.
+            unsafe { *out.at(position as isize) = item };
         }
     });
 }
 
-/// How many items of each of two sorted runs are among the first `count` of both merged.
+/// The numbers of items from each of two sorted runs among the first `count` of their merge.
 fn split<I: Item>(a: &[I], b: &[I], count: usize) -> (usize, usize) {
     let (mut low, mut high) = (count.saturating_sub(b.len()), count.min(a.len()));
     while low < high {

@@ -1,4 +1,4 @@
-//! An elementwise operation by itself: a program of one step, which is made once.
+//! A single elementwise operation: a tape of one step, compiled once per thread.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use super::launch;
 use super::tape_cache::{Key, TapeCache};
 use crate::primitive::{CpuTask, ElementFunction};
 
-/// What tells programs apart.
+/// The key of a compiled tape.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Signature {
     function: ElementFunction,
@@ -25,8 +25,8 @@ thread_local! {
 /// Run an elementwise operation.
 pub(crate) fn elementwise(function: ElementFunction, task: &mut CpuTask<'_>) -> Result<()> {
     let mut signature = Signature { function, dtypes: [None; 3] };
-    for (place, dtype) in signature.dtypes.iter_mut().zip(&task.dtypes) {
-        *place = Some(*dtype);
+    for (slot, dtype) in signature.dtypes.iter_mut().zip(&task.dtypes) {
+        *slot = Some(*dtype);
     }
     let program = PROGRAMS.with_borrow_mut(|programs| programs.get(&signature))?;
     launch::program(&program, task)

@@ -11,13 +11,13 @@ use crate::graph::Storage;
 use crate::primitive::CpuTask;
 use crate::primitives::region::{self, Region};
 
-/// Run a region, in the buffer of an input where nothing else holds it.
+/// Run a region, in the buffer of an input without other references if there is one.
 pub(crate) fn region(region: &Region, task: &mut CpuTask<'_>) -> Result<()> {
     region.prepare()?;
     launch(Kernel::Region(region), task)
 }
 
-/// Run the program of an elementwise operation, in the buffer of an input where nothing else holds it.
+/// Run an elementwise operation, in the buffer of an input without other references if there is one.
 pub(crate) fn program(program: &Program, task: &mut CpuTask<'_>) -> Result<()> {
     launch(Kernel::Program(program), task)
 }
@@ -36,7 +36,7 @@ impl Kernel<'_> {
         }
     }
 
-    /// The layout of an input as the kernel reads it for outputs of `shape`.
+    /// The layout with which the kernel reads an input for outputs of `shape`.
     fn broadcast_layout<'l>(self, input: usize, layout: &'l Layout, shape: &Shape) -> Cow<'l, Layout> {
         match self {
             Kernel::Region(region) => region.broadcast_layout(input, layout),
@@ -79,10 +79,10 @@ fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
             .zip(&task.dtypes)
             .zip(&layouts)
             .map(|((input, &dtype), layout)| {
-                assert!(input.fits(dtype), "an input lies inside of its buffer");
-                // SAFETY: a broadcast layout reaches the same elements as the storage's own, which its buffer holds;
-                // the buffer is written during the run only where it is also an output, block by block after being
-                // read.
+                assert!(input.fits(dtype), "an input's layout exceeds its buffer");
+                // SAFETY: the assertion checks that the storage's own layout lies inside its buffer, and a broadcast layout
+                // reaches the same elements. During the run the buffer is written only if it is also an output, and then each
+                // block is read before it is written.
                 unsafe { View::new(input.on_host().start().as_ptr(), dtype, layout) }
             })
             .collect();
@@ -90,7 +90,7 @@ fn launch(kernel: Kernel<'_>, task: &mut CpuTask<'_>) -> Result<()> {
             .iter()
             .zip(&task.specs)
             .map(|(storage, spec)| {
-                // SAFETY: the storage is new, or an input's that only this task holds (`Task::donor`).
+                // SAFETY: the storage is new, or that of an input to which only this task refers (`Task::donor`).
                 unsafe { ViewMut::new(storage.on_host().start().as_ptr(), spec.dtype, &storage.layout) }
             })
             .collect();

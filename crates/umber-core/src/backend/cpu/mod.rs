@@ -1,4 +1,4 @@
-//! The built-in backend: every primitive's own CPU kernel, run by the thread that asks.
+//! The built-in backend: runs the CPU kernel of each primitive on the calling thread.
 
 mod elementwise;
 mod launch;
@@ -22,7 +22,7 @@ pub(crate) use launch::region;
 #[derive(Clone, Copy, Debug)]
 pub struct Cpu;
 
-// SAFETY: kernels allocate outputs by their specs, or write over an input of the same size.
+// SAFETY: kernels allocate outputs by their specs, or overwrite an input of the same size.
 unsafe impl Backend for Cpu {
     fn device(&self) -> Device {
         Device::CPU
@@ -62,11 +62,11 @@ unsafe impl Backend for Cpu {
         Ok(())
     }
 
-    fn finish(&self, _event: Event, _patience: Duration) -> Result<bool> {
+    fn finish(&self, _event: Event, _timeout: Duration) -> Result<bool> {
         Ok(true)
     }
 
-    fn synchronize(&self, _stream: Stream, _patience: Duration) -> Result<bool> {
+    fn synchronize(&self, _stream: Stream, _timeout: Duration) -> Result<bool> {
         Ok(true)
     }
 }

@@ -1,43 +1,43 @@
-//! Tapes compiled by a thread: a loop of a user's needs the same ones again and again.
+//! Cache of the tapes compiled by a thread: a user's loop needs the same ones in every iteration.
 
 use umber_kernels::tape::Program;
 use umber_types::Result;
 
-/// How many; one takes the place of another.
+/// Number of slots of the direct-mapped cache.
 const CACHE_SLOTS: usize = 128;
 
-/// What tells programs apart, and what they are made of.
+/// The key of a compiled tape, from which it can be compiled.
 pub(crate) trait Key: Clone + PartialEq {
-    /// A number that depends on all of it; its low bits choose the place.
+    /// A hash of the key; its low bits select the slot.
     fn number(&self) -> usize;
 
-    /// The program, made anew.
+    /// Compile the tape.
     fn program(&self) -> Result<Program>;
 }
 
-/// Programs by what tells them apart, as handles of the type `P`.
+/// Compiled tapes by key, as handles of the type `P`.
 pub(crate) struct TapeCache<K, P> {
-    kept: Vec<Option<(K, P)>>,
+    slots: Vec<Option<(K, P)>>,
 }
 
 impl<K: Key, P: Clone + From<Program>> TapeCache<K, P> {
     pub(crate) const fn new() -> TapeCache<K, P> {
-        TapeCache { kept: Vec::new() }
+        TapeCache { slots: Vec::new() }
     }
 
-    /// The program of `key`, which is made if it is not there.
+    /// The tape of `key`, which is compiled if it is not cached.
     pub(crate) fn get(&mut self, key: &K) -> Result<P> {
-        if self.kept.is_empty() {
-            self.kept.resize(CACHE_SLOTS, None);
+        if self.slots.is_empty() {
+            self.slots.resize(CACHE_SLOTS, None);
         }
-        let place = &mut self.kept[key.number() % CACHE_SLOTS];
-        if let Some((own, program)) = place
-            && own == key
+        let slot = &mut self.slots[key.number() % CACHE_SLOTS];
+        if let Some((cached_key, program)) = slot
+            && cached_key == key
         {
             return Ok(program.clone());
         }
         let program = P::from(key.program()?);
-        *place = Some((key.clone(), program.clone()));
+        *slot = Some((key.clone(), program.clone()));
         Ok(program)
     }
 }
@@ -51,11 +51,11 @@ mod tests {
 
     use super::*;
 
-    /// All have one place.
+    /// Keys that all map to one slot.
     #[derive(Clone, PartialEq)]
-    struct Alike(UnaryKind);
+    struct SameSlot(UnaryKind);
 
-    impl Key for Alike {
+    impl Key for SameSlot {
         fn number(&self) -> usize {
             0
         }
@@ -67,12 +67,12 @@ mod tests {
     }
 
     #[test]
-    fn a_place_answers_only_for_the_key_it_holds() {
-        let mut programs: TapeCache<Alike, Rc<Program>> = TapeCache::new();
-        let mut get = |kind| programs.get(&Alike(kind)).expect("the tape is valid");
+    fn a_slot_returns_only_the_tape_of_its_key() {
+        let mut programs: TapeCache<SameSlot, Rc<Program>> = TapeCache::new();
+        let mut get = |kind| programs.get(&SameSlot(kind)).expect("the tape is valid");
         let first = get(UnaryKind::Exp);
         assert!(Rc::ptr_eq(&first, &get(UnaryKind::Exp)));
         assert!(!Rc::ptr_eq(&first, &get(UnaryKind::Sin)));
-        assert!(!Rc::ptr_eq(&first, &get(UnaryKind::Exp)), "another took its place");
+        assert!(!Rc::ptr_eq(&first, &get(UnaryKind::Exp)), "another key replaced it");
     }
 }

@@ -1,7 +1,7 @@
 //! Einstein summation.
 //!
-//! `ij,jk->ik` is a matrix product: an index that is not in the result is summed over. Operands are contracted two at a time,
-//! each pair by one product of matrices (or elementwise if nothing is summed), in the order that [`order`] finds.
+//! `ij,jk->ik` is a matrix product: an index that is not in the result is summed over. Operands are contracted in pairs, each by
+//! one matrix product (or an elementwise product if nothing is summed), in the order chosen by [`order`].
 
 mod order;
 
@@ -19,7 +19,7 @@ use crate::primitives::reduce;
 use crate::primitives::rules::{broadcast, mul, reshape, transpose};
 use crate::primitives::slice::{Window, slice};
 
-/// An index: a letter, or the place of an axis of the ellipsis counted from its end.
+/// An index: a letter, or an axis of the ellipsis, counted from its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Index {
     Hidden(usize),
@@ -28,57 +28,57 @@ enum Index {
 
 type Indices = SmallVec<[Index; 6]>;
 
-/// An operand with an index for each axis, each once.
+/// An operand with one index for each axis; each index occurs once.
 #[derive(Clone)]
 struct Term {
     array: Array,
     indices: Indices,
 }
 
-/// A formula fitted to its operands.
+/// A formula with the lengths of its indices in the operands.
 struct Formula {
     terms: Vec<Indices>,
     output: Indices,
     lengths: BTreeMap<Index, usize>,
 }
 
-/// Letters of one term, where its ellipsis stands if it has one.
-struct Spelled {
+/// The letters of one term, and the position of its ellipsis if it has one.
+struct ParsedTerm {
     letters: Vec<char>,
     ellipsis: Option<usize>,
 }
 
-fn spell(text: &str, formula: &str) -> Result<Spelled> {
-    let mut spelled = Spelled { letters: Vec::new(), ellipsis: None };
-    let mut rest = text;
-    while let Some(next) = rest.chars().next() {
-        if let Some(after) = rest.strip_prefix("...") {
+fn parse_term(text: &str, formula: &str) -> Result<ParsedTerm> {
+    let mut parsed = ParsedTerm { letters: Vec::new(), ellipsis: None };
+    let mut remaining = text;
+    while let Some(next) = remaining.chars().next() {
+        if let Some(after) = remaining.strip_prefix("...") {
             ensure!(
-                spelled.ellipsis.is_none(),
+                parsed.ellipsis.is_none(),
                 Value("einsum"),
                 "more than one ellipsis in a term of '{formula}'"
             );
-            spelled.ellipsis = Some(spelled.letters.len());
-            rest = after;
+            parsed.ellipsis = Some(parsed.letters.len());
+            remaining = after;
             continue;
         }
         ensure!(next.is_ascii_alphabetic(), Value("einsum"), "'{next}' in '{formula}' is not a letter");
-        spelled.letters.push(next);
-        rest = &rest[1..];
+        parsed.letters.push(next);
+        remaining = &remaining[1..];
     }
-    Ok(spelled)
+    Ok(parsed)
 }
 
-impl Spelled {
-    /// One index an axis, the ellipsis standing for `hidden` axes.
+impl ParsedTerm {
+    /// One index for each axis; the ellipsis represents `hidden` axes.
     fn indices(&self, hidden: usize) -> Indices {
         let letters = |range: &[char]| range.iter().map(|&c| Index::Letter(c)).collect::<Indices>();
-        let at = self.ellipsis.unwrap_or(self.letters.len());
-        let mut indices = letters(&self.letters[..at]);
+        let position = self.ellipsis.unwrap_or(self.letters.len());
+        let mut indices = letters(&self.letters[..position]);
         if self.ellipsis.is_some() {
             indices.extend((0..hidden).rev().map(Index::Hidden));
         }
-        indices.extend(letters(&self.letters[at..]));
+        indices.extend(letters(&self.letters[position..]));
         indices
     }
 }
@@ -90,18 +90,18 @@ impl Formula {
             Some((left, right)) => (left, Some(right)),
             None => (formula.as_str(), None),
         };
-        let spelled = left.split(',').map(|term| spell(term, text)).collect::<Result<Vec<_>>>()?;
+        let parsed_terms = left.split(',').map(|term| parse_term(term, text)).collect::<Result<Vec<_>>>()?;
         ensure!(
-            spelled.len() == shapes.len(),
+            parsed_terms.len() == shapes.len(),
             Value("einsum"),
             "'{text}' has {} terms for {} operands",
-            spelled.len(),
+            parsed_terms.len(),
             shapes.len()
         );
         let mut terms = Vec::new();
         let mut lengths: BTreeMap<Index, usize> = BTreeMap::new();
-        let mut most_hidden = 0;
-        for (term, shape) in spelled.iter().zip(shapes) {
+        let mut max_hidden = 0;
+        for (term, shape) in parsed_terms.iter().zip(shapes) {
             let fits = if term.ellipsis.is_some() {
                 term.letters.len() <= shape.ndim()
             } else {
@@ -109,7 +109,7 @@ impl Formula {
             };
             ensure!(fits, Value("einsum"), "operand of shape {shape} does not fit its term in '{text}'");
             let hidden = shape.ndim() - term.letters.len();
-            most_hidden = most_hidden.max(hidden);
+            max_hidden = max_hidden.max(hidden);
             let indices = term.indices(hidden);
             for (&index, &length) in indices.iter().zip(shape.iter()) {
                 let known = lengths.entry(index).or_insert(length);
@@ -125,8 +125,8 @@ impl Formula {
             terms.push(indices);
         }
         let output = match right {
-            Some(right) => spell(right, text)?.indices(most_hidden),
-            None => implicit_output(&spelled, most_hidden),
+            Some(right) => parse_term(right, text)?.indices(max_hidden),
+            None => implicit_output(&parsed_terms, max_hidden),
         };
         for (i, index) in output.iter().enumerate() {
             ensure!(
@@ -139,19 +139,19 @@ impl Formula {
         Ok(Formula { terms, output, lengths })
     }
 
-    /// Is the index wanted in the result, or by a term other than those in `except`?
+    /// Whether the result, or a term other than those in `except`, has the index.
     fn is_needed(&self, index: Index, terms: &[Indices], except: &[usize]) -> bool {
         let elsewhere = |(i, term): (usize, &Indices)| !except.contains(&i) && term.contains(&index);
         self.output.contains(&index) || terms.iter().enumerate().any(elsewhere)
     }
 
-    /// Is the sum taken over an index of one operand alone?
-    fn is_summed_alone(&self) -> bool {
-        let holders = |index| self.terms.iter().filter(|term| term.contains(index)).count();
-        self.lengths.keys().any(|index| !self.output.contains(index) && holders(index) == 1)
+    /// Whether an index of a single operand is summed over.
+    fn sums_single_operand(&self) -> bool {
+        let count = |index| self.terms.iter().filter(|term| term.contains(index)).count();
+        self.lengths.keys().any(|index| !self.output.contains(index) && count(index) == 1)
     }
 
-    /// What the order of products is chosen by; `terms` are without the indices of length one that others stretch.
+    /// The problem of choosing an order; `terms` are without the indices along which an operand of length one is broadcast.
     fn problem<'a>(&self, terms: impl Iterator<Item = &'a Indices>) -> Result<Problem> {
         ensure!(
             self.lengths.len() <= u128::BITS as usize,
@@ -170,17 +170,17 @@ impl Formula {
     }
 }
 
-/// Without an arrow: the ellipsis, then every letter that occurs once, in alphabetical order.
-fn implicit_output(spelled: &[Spelled], hidden: usize) -> Indices {
-    let mut letters: Vec<char> = spelled.iter().flat_map(|term| term.letters.iter().copied()).collect();
+/// The output without an arrow: the ellipsis, then every letter that occurs once, in alphabetical order.
+fn implicit_output(terms: &[ParsedTerm], hidden: usize) -> Indices {
+    let mut letters: Vec<char> = terms.iter().flat_map(|term| term.letters.iter().copied()).collect();
     letters.sort_unstable();
     let once =
-        letters.chunk_by(|a, b| a == b).filter(|same| same.len() == 1).map(|same| Index::Letter(same[0]));
+        letters.chunk_by(|a, b| a == b).filter(|group| group.len() == 1).map(|group| Index::Letter(group[0]));
     (0..hidden).rev().map(Index::Hidden).chain(once).collect()
 }
 
 impl Term {
-    /// The operand with repeated indices merged to diagonals and those of length one that others stretch left out.
+    /// The operand with repeated indices replaced by diagonals, and without axes of length one that are broadcast.
     fn new(array: &Array, indices: &Indices, lengths: &BTreeMap<Index, usize>) -> Result<Term> {
         let mut term = Term { array: array.clone(), indices: indices.clone() };
         let mut axis = 0;
@@ -194,7 +194,7 @@ impl Term {
                 continue;
             }
             match term.indices[..axis].iter().position(|&other| other == index) {
-                // The axes are in another order then.
+                // Start again, since merging reorders the axes.
                 Some(first) => {
                     term.merge(first, axis)?;
                     axis = 0;
@@ -205,7 +205,7 @@ impl Term {
         Ok(term)
     }
 
-    /// Keep the diagonal of two axes in place of the first.
+    /// Replace two axes by their diagonal, which becomes the last axis.
     fn merge(&mut self, first: usize, second: usize) -> Result<()> {
         let others: SmallVec<[usize; 6]> =
             (0..self.indices.len()).filter(|&axis| axis != first && axis != second).collect();
@@ -222,7 +222,7 @@ impl Term {
         Ok(())
     }
 
-    /// Sum over the indices that fail the test.
+    /// Sum over the indices for which the test fails.
     fn keep(&mut self, mut test: impl FnMut(Index) -> bool) -> Result<()> {
         let axes = Axes::sorted((0..self.indices.len()).filter(|&axis| !test(self.indices[axis])));
         if !axes.is_empty() {
@@ -233,8 +233,8 @@ impl Term {
         Ok(())
     }
 
-    /// The array with the axes of `batch` first, which need not be merged, so that views stay views, and each of the
-    /// `groups` merged into one axis after them.
+    /// The array with the axes of `batch` first, not merged, so that views stay views, followed by one merged axis for each of
+    /// the `groups`.
     fn grouped(&self, batch: &Indices, groups: [&Indices; 2]) -> Result<Array> {
         let axis_of =
             |index: &Index| self.indices.iter().position(|i| i == index).expect("groups split the indices");
@@ -305,7 +305,7 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     let dtype = operands.iter().fold(first.dtype(), |dtype, operand| promote(dtype, operand.dtype()));
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
-    let dtype = if parsed.is_summed_alone() { dtype.sum_dtype() } else { dtype };
+    let dtype = if parsed.sums_single_operand() { dtype.sum_dtype() } else { dtype };
     let mut terms = operands
         .iter()
         .zip(&parsed.terms)
@@ -320,8 +320,9 @@ pub fn einsum(formula: &str, operands: &[&Array]) -> Result<Array> {
     }
     let mut last = terms.pop().expect("at least one operand");
     last.keep(|index| parsed.output.contains(&index))?;
-    let place = |index: &Index| last.indices.iter().position(|i| i == index).expect("checked while parsing");
-    let order: SmallVec<[usize; 6]> = parsed.output.iter().map(place).collect();
+    let axis_of =
+        |index: &Index| last.indices.iter().position(|i| i == index).expect("checked while parsing");
+    let order: SmallVec<[usize; 6]> = parsed.output.iter().map(axis_of).collect();
     transpose(&last.array, &order)
 }
 
@@ -332,16 +333,16 @@ pub struct EinsumPath {
     pub path: Vec<Vec<usize>>,
     formula: String,
     naive: (u128, u32),
-    chosen: (u128, u32),
+    optimized: (u128, u32),
 }
 
 impl fmt::Display for EinsumPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "  Complete contraction:  {}", self.formula)?;
         writeln!(f, "         Naive scaling:  {}", self.naive.1)?;
-        writeln!(f, "     Optimized scaling:  {}", self.chosen.1)?;
+        writeln!(f, "     Optimized scaling:  {}", self.optimized.1)?;
         writeln!(f, "      Naive FLOP count:  {}", self.naive.0)?;
-        writeln!(f, "  Optimized FLOP count:  {}", self.chosen.0)
+        writeln!(f, "  Optimized FLOP count:  {}", self.optimized.0)
     }
 }
 
@@ -363,19 +364,19 @@ pub fn einsum_path(formula: &str, operands: &[&Array]) -> Result<EinsumPath> {
     ensure!(!operands.is_empty(), Value("einsum_path"), "needs at least one operand");
     let shapes: SmallVec<[&Shape; 4]> = operands.iter().map(|operand| operand.shape()).collect();
     let parsed = Formula::parse(formula, &shapes)?;
-    let own = |(term, shape): (&Indices, &&Shape)| -> Indices {
+    let without_broadcast = |(term, shape): (&Indices, &&Shape)| -> Indices {
         let axes = term.iter().zip(shape.iter());
         axes.filter(|(index, length)| **length != 1 || parsed.lengths[index] == 1)
             .map(|(&index, _)| index)
             .collect()
     };
-    let terms: Vec<Indices> = parsed.terms.iter().zip(&shapes).map(own).collect();
+    let terms: Vec<Indices> = parsed.terms.iter().zip(&shapes).map(without_broadcast).collect();
     let problem = parsed.problem(terms.iter())?;
-    let (order, naive) = (problem.order(), problem.at_once());
-    let (path, chosen) = if order.pairs.is_empty() {
+    let (order, naive) = (problem.order(), problem.single_loop());
+    let (path, optimized) = if order.pairs.is_empty() {
         (vec![vec![0]], naive)
     } else {
         (order.pairs.iter().map(|&(i, j)| vec![i, j]).collect(), (order.operations, order.scaling))
     };
-    Ok(EinsumPath { path, formula: formula.into(), naive, chosen })
+    Ok(EinsumPath { path, formula: formula.into(), naive, optimized })
 }

@@ -1,65 +1,65 @@
-//! In which order the operands of a sum of products meet.
+//! The order in which the operands of a sum of products are contracted.
 //!
-//! Up to a handful of operands the cheapest order of pairs is found by trying all ways to cut each set of operands in two (as in Pfeifer,
-//! Haegeman and Verstraete, Phys. Rev. E 90, 033315); beyond that the pair whose product frees most memory goes first, unless
-//! that is cheaper anyway.
+//! For a small number of operands, the cheapest order is found by dynamic programming over all ways to split each set of operands
+//! in two (as in Pfeifer, Haegeman and Verstraete, Phys. Rev. E 90, 033315). For more operands, and where it is cheaper anyway, a
+//! greedy order is used: the pair whose product frees the most memory goes first.
 
-/// Most operands for which every order is tried.
-const MANY: usize = 8;
+/// The maximum number of operands for which every order is tried.
+const MAX_EXHAUSTIVE: usize = 8;
 
-/// The indices of each operand and of the result, as bits, and the length of each index.
+/// The indices of each operand and of the result as bit masks, and the length of each index.
 pub(super) struct Problem {
     pub(super) terms: Vec<u128>,
     pub(super) output: u128,
     pub(super) lengths: Vec<usize>,
 }
 
-/// An order of products, and what it costs.
+/// An order of products and its cost.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// Places, in the list of what is left, of the operands of each product, which goes to the end of the list.
+    /// For each product, the positions of its operands in the list of remaining terms; the product is appended to the list.
     pub(super) pairs: Vec<(usize, usize)>,
-    /// Multiplications and additions.
+    /// The number of multiplications and additions.
     pub(super) operations: u128,
-    /// The most indices in any product.
+    /// The maximum number of indices in a product.
     pub(super) scaling: u32,
 }
 
 impl Problem {
-    /// The cheapest order that is found.
+    /// The cheapest order found.
     pub(super) fn order(&self) -> Order {
         if self.terms.len() < 2 {
             return Order::default();
         }
         let greedy = self.greedy();
-        if self.terms.len() > MANY || self.terms.len() == 2 {
+        if self.terms.len() > MAX_EXHAUSTIVE || self.terms.len() == 2 {
             return greedy;
         }
         let best = self.exhaustive();
         if best.operations < greedy.operations { best } else { greedy }
     }
 
-    /// The cost of summing over all indices at once, and their number.
-    pub(super) fn at_once(&self) -> (u128, u32) {
+    /// The cost of one loop nest over all indices, and their number.
+    pub(super) fn single_loop(&self) -> (u128, u32) {
         let all = self.terms.iter().fold(self.output, |all, term| all | term);
         let factors = (self.terms.len() - 1).max(1) as u128 + u128::from(all != self.output);
         (self.size(all).saturating_mul(factors), all.count_ones())
     }
 
-    /// How many elements an array with these indices has.
+    /// The number of elements of an array with these indices.
     fn size(&self, indices: u128) -> u128 {
-        let held = self.lengths.iter().enumerate().filter(|&(i, _)| indices >> i & 1 == 1);
-        held.fold(1, |size: u128, (_, &length)| size.saturating_mul(length as u128))
+        let lengths = self.lengths.iter().enumerate().filter(|&(i, _)| indices >> i & 1 == 1);
+        lengths.fold(1, |size: u128, (_, &length)| size.saturating_mul(length as u128))
     }
 
-    /// The cost of a product of two, where only some indices are kept.
+    /// The cost of a product with the indices `both`, of which only `kept` are not summed over.
     fn cost(&self, both: u128, kept: u128) -> u128 {
         self.size(both).saturating_mul(1 + u128::from(both != kept))
     }
 
-    /// What the product of two of some terms keeps: what the result or another term needs.
+    /// The indices that the product of two terms keeps: those of the result or of another term.
     fn kept(&self, terms: &[u128], i: usize, j: usize) -> u128 {
-        let others = terms.iter().enumerate().filter(|&(at, _)| at != i && at != j);
+        let others = terms.iter().enumerate().filter(|&(k, _)| k != i && k != j);
         (terms[i] | terms[j]) & others.fold(self.output, |needed, (_, term)| needed | term)
     }
 
@@ -73,7 +73,7 @@ impl Problem {
         terms.push(kept);
     }
 
-    /// One pair after the other: of those that share an index, if any do, the one that frees most elements.
+    /// Contract one pair after another: the one that frees the most elements, among pairs that share an index if there are any.
     fn greedy(&self) -> Order {
         let (mut order, mut terms) = (Order::default(), self.terms.clone());
         while terms.len() > 1 {
@@ -81,24 +81,24 @@ impl Problem {
             let best = pairs.min_by_key(|&(i, j)| {
                 let (both, kept) = (terms[i] | terms[j], self.kept(&terms, i, j));
                 let freed = self.size(terms[i]).saturating_add(self.size(terms[j]));
-                let grown = (self.size(kept).min(i128::MAX as u128) as i128)
+                let growth = (self.size(kept).min(i128::MAX as u128) as i128)
                     .saturating_sub(freed.min(i128::MAX as u128) as i128);
-                (terms[i] & terms[j] == 0, grown, self.cost(both, kept))
+                (terms[i] & terms[j] == 0, growth, self.cost(both, kept))
             });
-            self.append(&mut order, &mut terms, best.expect("at least two are left"));
+            self.append(&mut order, &mut terms, best.expect("at least two terms remain"));
         }
         order
     }
 
-    /// The cheapest of all orders: for each set of operands, the cheapest way to cut it in two.
+    /// The cheapest of all orders: for each set of operands, the cheapest split in two.
     fn exhaustive(&self) -> Order {
         let count = self.terms.len();
         let full = (1usize << count) - 1;
         let union = |set: usize| {
-            let held = self.terms.iter().enumerate().filter(|&(i, _)| set >> i & 1 == 1);
-            held.fold(0, |all, (_, term)| all | term)
+            let members = self.terms.iter().enumerate().filter(|&(i, _)| set >> i & 1 == 1);
+            members.fold(0, |all, (_, term)| all | term)
         };
-        // What the product of a set keeps.
+        // The indices that the product of a set keeps.
         let kept: Vec<u128> = (0..=full).map(|set| union(set) & (union(full & !set) | self.output)).collect();
         let kept_of = |set: usize| if set.is_power_of_two() { union(set) } else { kept[set] };
         let mut best: Vec<(u128, usize)> = vec![(0, 0); full + 1];
@@ -107,7 +107,7 @@ impl Problem {
                 continue;
             }
             best[set].0 = u128::MAX;
-            // Every cut once: the first operand is in the left part.
+            // Enumerate each split once: the first operand belongs to the left part.
             let mut left = set;
             while left > 0 {
                 left = (left - 1) & set;
@@ -128,7 +128,7 @@ impl Problem {
         order
     }
 
-    /// Append the products that make a set.
+    /// Append the products that contract a set.
     fn replay(
         &self,
         best: &[(u128, usize)],
@@ -143,8 +143,10 @@ impl Problem {
         let left = best[set].1;
         self.replay(best, left, sets, order, terms);
         self.replay(best, set & !left, sets, order, terms);
-        let place = |part: usize| sets.iter().position(|&s| s == part).expect("its parts were made first");
-        let (i, j) = (place(left), place(set & !left));
+        let position = |subset: usize| {
+            sets.iter().position(|&s| s == subset).expect("both parts were contracted before")
+        };
+        let (i, j) = (position(left), position(set & !left));
         let (i, j) = (i.min(j), i.max(j));
         sets.remove(j);
         sets.remove(i);
@@ -163,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cheapest_order_of_a_chain() {
+    fn cheapest_order_of_a_matrix_chain() {
         // The textbook example: (A (B C)) ((D E) F).
         let order = chain(&[30, 35, 15, 5, 10, 20, 25]).order();
         assert_eq!(order.operations, 2 * 15125);
@@ -171,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn many_operands_find_an_order_too() {
+    fn greedy_order_of_many_operands() {
         let order = chain(&[2; 40]).order();
         assert_eq!(order.pairs.len(), 38);
     }

@@ -8,26 +8,26 @@ use crate::primitives::composite::{Attention, Composite, Parameter, lowest_of};
 use crate::primitives::rules::{binary, broadcast, cast, constant};
 use crate::primitives::select::Select;
 
-/// Which keys a query attends to.
+/// The keys that a query attends to.
 #[derive(Clone, Copy, Debug)]
 pub enum Mask<'a> {
     /// All of them.
     Nothing,
     /// The last query attends to all keys, the one before to all but the last, and so on.
     Causal,
-    /// bool, true where a query attends to a key, or numbers that are added to the scores; broadcast to
+    /// A bool mask, true where a query attends to a key, or numbers to add to the scores; broadcast to
     /// `[..., heads, queries, keys]`.
     Array(&'a Array),
 }
 
-/// How [`scaled_dot_product_attention`] attends.
+/// Options of [`scaled_dot_product_attention`].
 #[derive(Clone, Copy, Debug)]
 pub struct Attend<'a> {
     /// Factor of the products of queries and keys.
     pub scale: f64,
-    /// Which keys a query attends to.
+    /// The keys that a query attends to.
     pub mask: Mask<'a>,
-    /// One score for each head that takes part in the softmax and has no value.
+    /// An additional score for each head, which takes part in the softmax but has no value.
     pub sinks: Option<&'a Array>,
 }
 
@@ -40,7 +40,7 @@ const OP: &str = "scaled_dot_product_attention";
 /// head; other axes broadcast. The result is `[..., heads, queries, values]` in the promoted dtype. The matrix of
 /// scores is not stored; the softmax is computed in float32 at least.
 ///
-/// A key is hidden from a query where a bool mask is false, where the causal order says so, and where the added number
+/// A key is hidden from a query where a bool mask is false, where the causal mask hides it, and where the added number
 /// is negative infinity or the minimum of its dtype, or takes the score below the minimum of the computing dtype. A
 /// query whose keys are all hidden gives the mean of all values, or zeros with sinks; without any keys the result is
 /// zero. Fails for shapes that do not match and dtypes that are not real floating point. A. Vaswani et al., Attention
@@ -56,7 +56,7 @@ const OP: &str = "scaled_dot_product_attention";
 /// assert_eq!(y.to_vec::<f32>()?, [1.0, 2.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend<'_>) -> Result<Array> {
+pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, options: Attend<'_>) -> Result<Array> {
     let dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
     ensure!(
         dtype.is_floating(),
@@ -65,9 +65,9 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
     );
     let [q, k, v] = operands(q, k, v)?;
     let (heads, keys) = (Shape::new(q.shape()[..q.ndim() - 2].iter().copied()), k.shape()[k.ndim() - 2]);
-    let work = if dtype.is_half() { DType::Float32 } else { dtype };
+    let compute_dtype = if dtype.is_half() { DType::Float32 } else { dtype };
     let mut inputs: Inputs = [&q, &k, &v].into_iter().map(|x| cast(x, dtype)).collect::<Result<_>>()?;
-    let masking = match how.mask {
+    let masking = match options.mask {
         Mask::Nothing => Masking::Nothing,
         Mask::Causal => Masking::Causal,
         Mask::Array(mask) => {
@@ -79,12 +79,12 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
                 mask.shape(),
                 mask.dtype()
             );
-            let is_kept = mask.dtype() == DType::Bool || mask.dtype() == dtype;
-            inputs.push(if is_kept { mask.clone() } else { converted(mask, work)? });
+            let keeps_dtype = mask.dtype() == DType::Bool || mask.dtype() == dtype;
+            inputs.push(if keeps_dtype { mask.clone() } else { converted(mask, compute_dtype)? });
             Masking::Array
         }
     };
-    if let Some(sinks) = how.sinks {
+    if let Some(sinks) = options.sinks {
         let count = q.shape()[q.ndim() - 3];
         ensure!(
             sinks.shape()[..] == [count] && !sinks.dtype().is_complex(),
@@ -93,13 +93,14 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, how: Attend
             sinks.shape(),
             sinks.dtype()
         );
-        inputs.push(cast(sinks, work)?);
+        inputs.push(cast(sinks, compute_dtype)?);
     }
-    let attention = Attention { scale: Parameter::new(how.scale), masking, has_sinks: how.sinks.is_some() };
+    let attention =
+        Attention { scale: Parameter::new(options.scale), masking, has_sinks: options.sinks.is_some() };
     record(Composite::Attention(attention), inputs)
 }
 
-/// A mask of numbers in another dtype, in which the lowest of its own still hides.
+/// Convert an additive mask to another dtype. Elements at the lowest value of its dtype become -inf, so that they still mask.
 fn converted(mask: &Array, dtype: DType) -> Result<Array> {
     let cast = cast(mask, dtype)?;
     if !mask.dtype().is_floating() || mask.dtype().is_float8() {
@@ -111,34 +112,34 @@ fn converted(mask: &Array, dtype: DType) -> Result<Array> {
 
 /// Queries, keys and values with equal batch axes.
 fn operands(q: &Array, k: &Array, v: &Array) -> Result<[Array; 3]> {
-    let given = || format!("queries {}, keys {} and values {}", q.shape(), k.shape(), v.shape());
+    let shapes = || format!("queries {}, keys {} and values {}", q.shape(), k.shape(), v.shape());
     if [q, k, v].iter().any(|x| x.ndim() < 3) {
         bail!(
             Value(OP),
             "queries, keys and values need at least 3 axes (heads, positions, features), got {}",
-            given()
+            shapes()
         );
     }
     let tail = |x: &Array| [3, 2, 1].map(|i| x.shape()[x.ndim() - i]);
     let ([heads, _, depth], [key_heads, keys, features], [value_heads, values, _]) =
         (tail(q), tail(k), tail(v));
-    ensure!(depth == features, Value(OP), "feature sizes of queries and keys differ: {}", given());
+    ensure!(depth == features, Value(OP), "feature sizes of queries and keys differ: {}", shapes());
     ensure!(
         key_heads == value_heads && keys == values,
         Value(OP),
         "keys and values must have equal numbers of heads and positions, got {}",
-        given()
+        shapes()
     );
     ensure!(
         heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
         Value(OP),
         "number of query heads must be a multiple of the number of key heads, got {}",
-        given()
+        shapes()
     );
     let leading = |x: &Array| Shape::new(x.shape()[..x.ndim() - 3].iter().copied());
     let batch = leading(q).broadcast(&leading(k)).and_then(|batch| batch.broadcast(&leading(v)));
     let Some(batch) = batch else {
-        bail!(Value(OP), "batch axes cannot be broadcast: {}", given());
+        bail!(Value(OP), "batch axes cannot be broadcast: {}", shapes());
     };
     let broadcast_to_common = |x: &Array| broadcast(x, &batch.iter().copied().chain(tail(x)).collect());
     Ok([broadcast_to_common(q)?, broadcast_to_common(k)?, broadcast_to_common(v)?])

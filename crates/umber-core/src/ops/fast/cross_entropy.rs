@@ -1,4 +1,4 @@
-//! Losses of logits or log-probabilities and classes.
+//! Losses of logits or log-probabilities and target classes.
 
 use umber_types::{BinaryKind, DType, Kind, Result, Shape, ensure};
 
@@ -47,7 +47,7 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
     let classes = Classes::of(OP, targets, ignored)?;
     let logits = classes.clear_ignored(&logits)?;
     let Shifted { max, log } = shifted_logsumexp(&logits)?;
-    let Own { scores, is_ignored } = classes.own(OP, &logits)?;
+    let TargetScores { scores, is_ignored } = classes.target_scores(OP, &logits)?;
     without_ignored(&add(&log, &sub(&max, &widened(&scores)?)?)?, is_ignored)
 }
 
@@ -80,7 +80,7 @@ pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Res
     }
     let classes = Classes::of(OP, targets, ignored)?;
     let scores = classes.clear_ignored(log_probs)?;
-    let Own { scores, is_ignored } = classes.own(OP, &scores)?;
+    let TargetScores { scores, is_ignored } = classes.target_scores(OP, &scores)?;
     without_ignored(&neg(&scores)?, is_ignored)
 }
 
@@ -108,15 +108,15 @@ fn check_targets(op: &str, name: &str, scores: &Array, targets: &Array) -> Resul
     Ok(())
 }
 
-/// What belongs to the targets.
-struct Own {
-    /// The scores at the targets, at class 0 for those that are ignored.
+/// The scores at the targets.
+struct TargetScores {
+    /// The scores at the targets, at class 0 for ignored targets.
     scores: Array,
-    /// Which are ignored, if any can be.
+    /// A mask of ignored targets, if any can be.
     is_ignored: Option<Array>,
 }
 
-/// The targets, class 0 for those that are ignored.
+/// The targets, class 0 for ignored ones.
 struct Classes {
     classes: Array,
     is_ignored: Option<Array>,
@@ -126,7 +126,7 @@ impl Classes {
     /// Evaluation fails for targets that are neither classes nor ignored.
     fn of(op: &'static str, targets: &Array, ignored: Option<i64>) -> Result<Classes> {
         let (mut classes, mut is_ignored) = (targets.clone(), None);
-        if let Some(index) = ignored.filter(|&index| holds(targets.dtype(), index)) {
+        if let Some(index) = ignored.filter(|&index| represents(targets.dtype(), index)) {
             let is_same = binary(BinaryKind::Equal, targets, &constant(targets, index))?;
             classes = Array::record_one(Select, &[&is_same, &zeros_like(targets), targets])?;
             is_ignored = Some(is_same);
@@ -141,7 +141,7 @@ impl Classes {
         reshape(array, self.classes.shape().iter().copied().chain([1]).collect::<Shape>())
     }
 
-    /// The scores with zeros in the rows that are ignored: what is not finite there would reach the gradient.
+    /// The scores with zeros in ignored rows: non-finite scores there would make the gradient NaN.
     fn clear_ignored(&self, scores: &Array) -> Result<Array> {
         let Some(is_ignored) = &self.is_ignored else { return Ok(scores.clone()) };
         let is_ignored = broadcast(&self.column(is_ignored)?, scores.shape())?;
@@ -149,19 +149,19 @@ impl Classes {
     }
 
     /// The scores at the targets.
-    fn own(self, op: &'static str, scores: &Array) -> Result<Own> {
+    fn target_scores(self, op: &'static str, scores: &Array) -> Result<TargetScores> {
         let rows = self.classes.shape();
         let scores = Places::along(op, rows.ndim(), self.column(&self.classes)?).read(scores)?;
-        Ok(Own { scores: reshape(&scores, rows.clone())?, is_ignored: self.is_ignored })
+        Ok(TargetScores { scores: reshape(&scores, rows.clone())?, is_ignored: self.is_ignored })
     }
 }
 
-/// Has this integer dtype the number?
-fn holds(dtype: DType, number: i64) -> bool {
-    let beyond = |bits: usize| number >> (bits - 1);
+/// Whether an integer dtype represents a number.
+fn represents(dtype: DType, number: i64) -> bool {
+    let high_bits = |bits: usize| number >> (bits - 1);
     match dtype.kind() {
-        Kind::Signed => matches!(beyond(8 * dtype.size()), 0 | -1),
-        Kind::Unsigned => beyond(8 * dtype.size()) >> 1 == 0,
+        Kind::Signed => matches!(high_bits(8 * dtype.size()), 0 | -1),
+        Kind::Unsigned => high_bits(8 * dtype.size()) >> 1 == 0,
         Kind::Bool | Kind::Float | Kind::Complex => true,
     }
 }

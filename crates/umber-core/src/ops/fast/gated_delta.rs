@@ -19,9 +19,9 @@ pub struct GatedDeltaUpdate<'a> {
     pub gamma: &'a Array,
     /// Learning rate, `[b, t, heads]`.
     pub beta: &'a Array,
-    /// `[b, heads, values, features]`; zeros if there is none.
+    /// `[b, heads, values, features]`; zeros by default.
     pub initial_state: Option<&'a Array>,
-    /// Which steps are taken, `[b, t]`; all if there is none.
+    /// The steps to take, `[b, t]`; by default all.
     pub mask: Option<&'a Array>,
 }
 
@@ -38,15 +38,15 @@ pub struct GatedDeltaUpdate<'a> {
 /// use umber::{Array, Shape, DType, ops::fast};
 /// let ones = |shape: &[usize]| Array::full(Shape::new(shape.iter().copied()), 1.0, DType::Float32);
 /// let (q, gate) = (ones(&[1, 2, 1, 1]), ones(&[1, 2, 1]));
-/// let given = fast::GatedDeltaUpdate {
+/// let inputs = fast::GatedDeltaUpdate {
 ///     q: &q, k: &q, v: &q, gamma: &gate, beta: &gate, initial_state: None, mask: None,
 /// };
-/// let [y, state] = fast::gated_delta_update(given)?;
+/// let [y, state] = fast::gated_delta_update(inputs)?;
 /// assert_eq!((y.to_vec::<f32>()?, state.to_vec::<f32>()?), (vec![1.0, 1.0], vec![1.0]));
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
-    let GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask } = given;
+pub fn gated_delta_update(operands: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
+    let GatedDeltaUpdate { q, k, v, gamma, beta, initial_state, mask } = operands;
     let named = [("q", q), ("k", k), ("v", v), ("gamma", gamma), ("beta", beta)];
     for (name, array) in named.into_iter().chain(initial_state.map(|state| ("initial_state", state))) {
         ensure!(
@@ -65,7 +65,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
             v.shape()
         );
     };
-    let fits = |name: &str, array: &Array, expected: &[usize]| {
+    let check_shape = |name: &str, array: &Array, expected: &[usize]| {
         ensure!(
             array.shape()[..] == *expected,
             Value("gated_delta_update"),
@@ -77,43 +77,43 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
         );
         Ok(())
     };
-    fits("k", k, q.shape())?;
-    fits("v", v, &[samples, steps, heads, values])?;
+    check_shape("k", k, q.shape())?;
+    check_shape("v", v, &[samples, steps, heads, values])?;
     ensure!(
         heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads),
         Value("gated_delta_update"),
         "{heads} heads of v are not a multiple of {key_heads} heads of q"
     );
-    fits("beta", beta, &[samples, steps, heads])?;
+    check_shape("beta", beta, &[samples, steps, heads])?;
     let decay = [samples, steps, heads, features];
     if gamma.ndim() == 4 {
-        fits("gamma", gamma, &decay)?;
+        check_shape("gamma", gamma, &decay)?;
     } else {
-        fits("gamma", gamma, &decay[..3])?;
+        check_shape("gamma", gamma, &decay[..3])?;
     }
     let dtype = named.iter().fold(q.dtype(), |dtype, (_, array)| promote(dtype, array.dtype()));
     let dtype = if dtype == DType::Float64 { dtype } else { DType::Float32 };
     let state_shape = Shape::from([samples, heads, values, features]);
     let state = match initial_state {
         Some(state) => {
-            fits("initial_state", state, &state_shape)?;
+            check_shape("initial_state", state, &state_shape)?;
             cast(state, dtype)?
         }
         None => Array::full(state_shape, 0.0, dtype),
     };
-    let taken = Shape::from([samples, steps]);
+    let mask_shape = Shape::from([samples, steps]);
     let mask = match mask {
         Some(mask) => {
             ensure!(
-                mask.ndim() == 2 && mask.shape().broadcasts_to(&taken) && !mask.dtype().is_complex(),
+                mask.ndim() == 2 && mask.shape().broadcasts_to(&mask_shape) && !mask.dtype().is_complex(),
                 Value("gated_delta_update"),
-                "mask must be real or bool and broadcast to {taken}, got shape {} and dtype {}",
+                "mask must be real or bool and broadcast to {mask_shape}, got shape {} and dtype {}",
                 mask.shape(),
                 mask.dtype()
             );
-            broadcast(&cast(mask, DType::Bool)?, &taken)?
+            broadcast(&cast(mask, DType::Bool)?, &mask_shape)?
         }
-        None => Array::full(taken, true, DType::Bool),
+        None => Array::full(mask_shape, true, DType::Bool),
     };
     let gamma = cast(gamma, dtype)?;
     let gamma = match gamma.ndim() {
@@ -125,7 +125,7 @@ pub fn gated_delta_update(given: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> {
             .into_iter()
             .collect();
     let outputs = Array::record(Composite::GatedDelta(GatedDelta), inputs)?;
-    let answered = promote(q.dtype(), k.dtype());
-    let answered = if answered.is_floating() { answered } else { dtype };
-    Ok([cast(&outputs[0], answered)?, outputs[1].clone()])
+    let out_dtype = promote(q.dtype(), k.dtype());
+    let out_dtype = if out_dtype.is_floating() { out_dtype } else { dtype };
+    Ok([cast(&outputs[0], out_dtype)?, outputs[1].clone()])
 }

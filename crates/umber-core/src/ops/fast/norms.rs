@@ -11,15 +11,15 @@ use crate::primitives::rules::cast;
 /// The inputs of a norm in one floating dtype.
 fn operands(op: &str, x: &Array, weights: &[Option<&Array>]) -> Result<Inputs> {
     ensure!(x.ndim() > 0, Value(op), "x must have at least one axis");
-    let given: SmallVec<[&Array; 3]> = std::iter::once(x).chain(weights.iter().copied().flatten()).collect();
-    let dtype = given.iter().fold(x.dtype(), |dtype, array| promote(dtype, array.dtype()));
+    let inputs: SmallVec<[&Array; 3]> = std::iter::once(x).chain(weights.iter().copied().flatten()).collect();
+    let dtype = inputs.iter().fold(x.dtype(), |dtype, array| promote(dtype, array.dtype()));
     ensure!(
         x.dtype().is_floating() && dtype.is_floating(),
         Value(op),
         "x and the result must be real floating-point, got {} and {dtype}",
         x.dtype()
     );
-    given.into_iter().map(|array| cast(array, dtype)).collect()
+    inputs.into_iter().map(|array| cast(array, dtype)).collect()
 }
 
 /// Layer normalisation along the last axis: `(x - mean(x)) / sqrt(var(x) + eps) * weight + bias`.

@@ -4,24 +4,24 @@ use umber_types::{DType, Pairing, Result, Shape, ensure};
 
 use super::record;
 use crate::graph::{Array, Inputs};
-use crate::primitives::composite::{Composite, Parameter, Rope, Turn};
+use crate::primitives::composite::{Composite, Parameter, Rope, RotationDirection};
 use crate::primitives::rules::{cast, reshape};
 
 /// The angle between consecutive positions.
 #[derive(Clone, Copy, Debug)]
 pub enum Frequencies<'a> {
-    /// By `base^(-2 i / dims)` for the pair `i`.
+    /// `base^(-2 i / dims)` for the pair `i`.
     Powers(f64),
-    /// By one over the element `i` of a vector.
+    /// The reciprocal of element `i` of a vector.
     Explicit(&'a Array),
 }
 
-/// Which features are rotated, and by which angles.
+/// The features to rotate and the angles.
 #[derive(Clone, Copy, Debug)]
 pub struct Rotation<'a> {
     /// The number of rotated features, an even number.
     pub dims: i64,
-    /// Which features form a pair.
+    /// The pairing of the features.
     pub pairing: Pairing,
     /// The angular frequencies of the pairs.
     pub frequencies: Frequencies<'a>,
@@ -32,8 +32,9 @@ pub struct Rotation<'a> {
 /// Rotary position embedding: rotate pairs of features by angles proportional to the position.
 ///
 /// `a` is `[..., t, d]`. Pair `i` of its first `dims` features rotates by `(t + offset) * scale * base^(-2 i / dims)`,
-/// or by `(t + offset) * scale` over a given period; the other features stay. `offset` is one integer, or one for each
-/// entry of the first axis. The result is like `a`. Angles are computed in float64, the rotation in float32 at least.
+/// or by `(t + offset) * scale` over a given period; the other features are unchanged. `offset` is one integer, or one for each
+/// entry of the first axis. The result has the shape and dtype of `a`. Angles are computed in float64, the rotation in float32
+/// at least.
 /// Fails for an odd or too large number of features, fewer than two axes, dtypes that are not real floating point,
 /// offsets that are not integers, and shapes that do not match. J. Su et al., RoFormer, 2021.
 ///
@@ -76,24 +77,24 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
     let mut inputs: Inputs = [a.clone(), aligned(a, offset)?].into_iter().collect();
     let base = match frequencies {
         Frequencies::Powers(base) => Some(Parameter::new(base)),
-        Frequencies::Explicit(given) => {
+        Frequencies::Explicit(periods) => {
             ensure!(
-                given.shape()[..] == [half] && !given.dtype().is_complex(),
+                periods.shape()[..] == [half] && !periods.dtype().is_complex(),
                 Value("rope"),
                 "freqs must be {half} real numbers, got shape {} and dtype {}",
-                given.shape(),
-                given.dtype()
+                periods.shape(),
+                periods.dtype()
             );
-            inputs.push(cast(given, DType::Float64)?);
+            inputs.push(cast(periods, DType::Float64)?);
             None
         }
     };
     let scale = Parameter::new(scale);
-    let rope = Rope { dims: 2 * half, pairing, turn: Turn::Forwards, base, scale };
+    let rope = Rope { dims: 2 * half, pairing, direction: RotationDirection::Forwards, base, scale };
     record(Composite::Rope(rope), inputs)
 }
 
-/// Offsets of samples with an axis for each of `a` before the positions.
+/// The offset of each sample, with axes of length one appended to broadcast over the other batch axes of `a`.
 fn aligned(a: &Array, offset: &Array) -> Result<Array> {
     let batch = a.ndim() - 2;
     ensure!(offset.dtype().is_integer(), Value("rope"), "offset must be integer, not {}", offset.dtype());

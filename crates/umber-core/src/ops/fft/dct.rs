@@ -7,8 +7,8 @@
 //! | 3 | `x[0] + 2 Σ x[j] cos(πj(2k+1) / 2n)` | `(-1)ᵏ x[n-1] + 2 Σ x[j] sin(π(j+1)(2k+1) / 2n)` |
 //! | 4 | `2 Σ x[j] cos(π(2j+1)(2k+1) / 4n)` | `2 Σ x[j] sin(π(2j+1)(2k+1) / 4n)` |
 //!
-//! An element in front of a sum is left out of the sum. Each is a Fourier transform of the line and its mirror image (J.
-//! Makhoul, A Fast Cosine Transform in One and Two Dimensions, 1980), whose cost and accuracy it has.
+//! An element in front of a sum is excluded from the sum. Each transform is computed as a Fourier transform of the input extended
+//! by its mirror image (J. Makhoul, A Fast Cosine Transform in One and Two Dimensions, 1980).
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI, SQRT_2};
 
@@ -24,14 +24,14 @@ use crate::primitives::rules::{cast, reshape};
 use crate::primitives::slice::{reversed, slice_along};
 use umber_numerics::fft::Scaling;
 
-/// Type of a transform: the symmetry of the extended input.
+/// The type of a transform: the symmetry of the extended input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CosineType {
-    /// Mirrored at the end elements.
+    /// Mirrored at the end elements, which are not repeated.
     One,
-    /// Mirrored beside the end elements.
+    /// Mirrored next to the end elements, which are repeated.
     Two,
-    /// The inverse of the second.
+    /// The inverse of the second type.
     Three,
     /// Shifted by half a step in both domains.
     Four,
@@ -67,22 +67,22 @@ impl CosineType {
     }
 }
 
-/// How lines are transformed.
+/// Options of a cosine or sine transform.
 #[derive(Clone, Copy, Debug)]
 pub struct CosineOptions {
-    /// Which type.
+    /// The type of the transform.
     pub kind: CosineType,
     /// Length to which the axis is truncated or zero-padded.
     pub length: Option<i64>,
-    /// Along which axis.
+    /// The axis to transform.
     pub axis: i64,
-    /// Which direction divides by the period of the extended input.
+    /// The direction that divides by the period of the extended input.
     pub norm: Norm,
-    /// Scale the end elements so that the matrix is orthogonal up to a factor? By default under [`Norm::Ortho`].
+    /// Whether the end elements are scaled so that the matrix is orthogonal up to a factor; by default under [`Norm::Ortho`].
     pub is_orthogonal: Option<bool>,
 }
 
-/// The wave of a transform.
+/// The basis functions of a transform.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Wave {
     Cosine,
@@ -91,29 +91,30 @@ enum Wave {
 
 /// `exp(i factor (j + shift))` for the elements along an axis of `x`, complex.
 fn twiddles(x: &Array, axis: usize, count: usize, factor: f64, shift: f64) -> Result<Array> {
-    let places = arange(0.0, count as f64, 1.0, DType::Float64)?;
-    let places = add(&places, &weak(Scalar::Float(shift), &places))?;
-    let twiddles = exp(&multiply(&places, &Array::scalar(Scalar::Complex(0.0, factor), DType::Complex128))?)?;
+    let positions = arange(0.0, count as f64, 1.0, DType::Float64)?;
+    let positions = add(&positions, &weak(Scalar::Float(shift), &positions))?;
+    let twiddles =
+        exp(&multiply(&positions, &Array::scalar(Scalar::Complex(0.0, factor), DType::Complex128))?)?;
     let aligned: Shape = (0..x.ndim()).map(|other| if other == axis { count } else { 1 }).collect();
     cast(&reshape(&twiddles, aligned)?, x.dtype().complex())
 }
 
-/// A line and how it is transformed, without any scaling.
-struct Line {
+/// The input of an unscaled transform, and its axis.
+struct Signal {
     x: Array,
     axis: usize,
 }
 
-impl Line {
+impl Signal {
     fn length(&self) -> usize {
         self.x.shape()[self.axis]
     }
 
-    fn joined(&self, parts: &[&Array]) -> Result<Array> {
+    fn concatenate(&self, parts: &[&Array]) -> Result<Array> {
         concatenate(parts, Some(self.axis as i64))
     }
 
-    fn part(&self, x: &Array, start: usize, length: usize) -> Result<Array> {
+    fn segment(&self, x: &Array, start: usize, length: usize) -> Result<Array> {
         slice_along(x, self.axis, start, length)
     }
 
@@ -129,55 +130,56 @@ impl Line {
         multiply(x, &twiddles(&self.x, self.axis, x.shape()[self.axis], factor, shift)?)
     }
 
-    /// The first cosine transform: the line and the inside of its mirror image.
+    /// The first cosine transform: the input, followed by its mirror image without the end elements.
     fn first_cosine(&self) -> Result<Array> {
         let n = self.length();
-        let mirrored = reversed(&self.part(&self.x, 1, n - 2)?, self.axis)?;
-        let whole = self.joined(&[&self.x, &mirrored])?;
-        real(&self.transform(Transform::RealForward, &whole, 2 * (n - 1))?)
+        let mirrored = reversed(&self.segment(&self.x, 1, n - 2)?, self.axis)?;
+        let extended = self.concatenate(&[&self.x, &mirrored])?;
+        real(&self.transform(Transform::RealForward, &extended, 2 * (n - 1))?)
     }
 
-    /// The first sine transform: the line and its negative mirror image, with zeros between.
+    /// The first sine transform: the input and its negated mirror image, separated by zeros.
     fn first_sine(&self) -> Result<Array> {
         let n = self.length();
         let zero = self.zeros(1);
-        let whole = self.joined(&[&zero, &self.x, &zero, &negative(&reversed(&self.x, self.axis)?)?])?;
-        let found = self.transform(Transform::RealForward, &whole, 2 * (n + 1))?;
-        negative(&imag(&self.part(&found, 1, n)?)?)
+        let extended =
+            self.concatenate(&[&zero, &self.x, &zero, &negative(&reversed(&self.x, self.axis)?)?])?;
+        let spectrum = self.transform(Transform::RealForward, &extended, 2 * (n + 1))?;
+        negative(&imag(&self.segment(&spectrum, 1, n)?)?)
     }
 
     fn second(&self) -> Result<Array> {
         let n = self.length();
-        let whole = self.joined(&[&self.x, &reversed(&self.x, self.axis)?])?;
-        let found = self.transform(Transform::RealForward, &whole, 2 * n)?;
-        real(&self.twiddled(&self.part(&found, 0, n)?, -PI / (2 * n) as f64, 0.0)?)
+        let extended = self.concatenate(&[&self.x, &reversed(&self.x, self.axis)?])?;
+        let spectrum = self.transform(Transform::RealForward, &extended, 2 * n)?;
+        real(&self.twiddled(&self.segment(&spectrum, 0, n)?, -PI / (2 * n) as f64, 0.0)?)
     }
 
     fn third(&self) -> Result<Array> {
         let n = self.length();
         let spectrum = self.twiddled(&self.x, PI / (2 * n) as f64, 0.0)?;
-        let spectrum = self.joined(&[&spectrum, &self.zeros(1)])?;
-        self.part(&self.transform(Transform::RealInverse, &spectrum, 2 * n)?, 0, n)
+        let spectrum = self.concatenate(&[&spectrum, &self.zeros(1)])?;
+        self.segment(&self.transform(Transform::RealInverse, &spectrum, 2 * n)?, 0, n)
     }
 
     fn fourth(&self) -> Result<Array> {
         let n = self.length();
         let spectrum = self.twiddled(&self.x, -PI / (2 * n) as f64, 0.0)?;
-        let filled = fit(&spectrum, self.axis, 2 * n)?;
-        let found = self.part(&self.transform(Transform::Forward, &filled, 2 * n)?, 0, n)?;
-        let found = real(&self.twiddled(&found, -PI / (2 * n) as f64, 0.5)?)?;
-        add(&found, &found)
+        let padded = fit(&spectrum, self.axis, 2 * n)?;
+        let result = self.segment(&self.transform(Transform::Forward, &padded, 2 * n)?, 0, n)?;
+        let result = real(&self.twiddled(&result, -PI / (2 * n) as f64, 0.5)?)?;
+        add(&result, &result)
     }
 
-    /// Every other element with its sign changed, beginning with the second.
+    /// Negate every other element, starting with the second.
     fn alternating(&self, x: &Array) -> Result<Array> {
-        let sign = |place: usize| if place.is_multiple_of(2) { 1.0 } else { -1.0 };
-        multiply(x, &along(x, self.axis, sign)?)
+        let sign = |index: usize| if index.is_multiple_of(2) { 1.0 } else { -1.0 };
+        multiply(x, &factors_along(x, self.axis, sign)?)
     }
 
-    /// Sines of types 2 to 4 are cosines of the line with its direction or signs changed.
+    /// Sine transforms of types 2 to 4 are cosine transforms of the input reversed or with alternating signs.
     fn run(&self, wave: Wave, kind: CosineType) -> Result<Array> {
-        let with = |x: Array, run: fn(&Line) -> Result<Array>| run(&Line { x, axis: self.axis });
+        let with = |x: Array, run: fn(&Signal) -> Result<Array>| run(&Signal { x, axis: self.axis });
         match (kind, wave) {
             (CosineType::One, Wave::Cosine) => self.first_cosine(),
             (CosineType::One, Wave::Sine) => self.first_sine(),
@@ -185,51 +187,51 @@ impl Line {
             (CosineType::Three, Wave::Cosine) => self.third(),
             (CosineType::Four, Wave::Cosine) => self.fourth(),
             (CosineType::Two, Wave::Sine) => {
-                reversed(&with(self.alternating(&self.x)?, Line::second)?, self.axis)
+                reversed(&with(self.alternating(&self.x)?, Signal::second)?, self.axis)
             }
             (CosineType::Three, Wave::Sine) => {
-                self.alternating(&with(reversed(&self.x, self.axis)?, Line::third)?)
+                self.alternating(&with(reversed(&self.x, self.axis)?, Signal::third)?)
             }
             (CosineType::Four, Wave::Sine) => {
-                self.alternating(&with(reversed(&self.x, self.axis)?, Line::fourth)?)
+                self.alternating(&with(reversed(&self.x, self.axis)?, Signal::fourth)?)
             }
         }
     }
 }
 
-/// Factors along an axis of `x`, by their places.
-fn along(x: &Array, axis: usize, factor: impl Fn(usize) -> f64) -> Result<Array> {
+/// Factors along an axis of `x`, computed from the index.
+fn factors_along(x: &Array, axis: usize, factor: impl Fn(usize) -> f64) -> Result<Array> {
     let count = x.shape()[axis];
     let aligned: Shape = (0..x.ndim()).map(|other| if other == axis { count } else { 1 }).collect();
     cast(&reshape(&factors(count, factor)?, aligned)?, x.dtype())
 }
 
-/// `x` with the elements at both ends multiplied.
+/// Multiply the elements at both ends.
 fn scaled(x: &Array, axis: usize, [first, last]: [f64; 2]) -> Result<Array> {
     if first == 1.0 && last == 1.0 {
         return Ok(x.clone());
     }
     let end = x.shape()[axis] - 1;
-    let at = |place: usize, end: usize, factor: f64| if place == end { factor } else { 1.0 };
-    multiply(x, &along(x, axis, |place| at(place, 0, first) * at(place, end, last))?)
+    let factor_at = |index: usize, end: usize, factor: f64| if index == end { factor } else { 1.0 };
+    multiply(x, &factors_along(x, axis, |index| factor_at(index, 0, first) * factor_at(index, end, last))?)
 }
 
-/// What both ends of a line are multiplied by before the transform and after it, to make its matrix orthogonal.
+/// The factors of both end elements before and after the transform that make its matrix orthogonal.
 fn end_factors(wave: Wave, kind: CosineType) -> [[f64; 2]; 2] {
-    let plain = [1.0, 1.0];
+    let ones = [1.0, 1.0];
     match (kind, wave) {
         (CosineType::One, Wave::Cosine) => [[SQRT_2, SQRT_2], [FRAC_1_SQRT_2, FRAC_1_SQRT_2]],
-        (CosineType::Two, Wave::Cosine) => [plain, [FRAC_1_SQRT_2, 1.0]],
-        (CosineType::Two, Wave::Sine) => [plain, [1.0, FRAC_1_SQRT_2]],
-        (CosineType::Three, Wave::Cosine) => [[SQRT_2, 1.0], plain],
-        (CosineType::Three, Wave::Sine) => [[1.0, SQRT_2], plain],
-        (CosineType::One, Wave::Sine) | (CosineType::Four, Wave::Cosine | Wave::Sine) => [plain, plain],
+        (CosineType::Two, Wave::Cosine) => [ones, [FRAC_1_SQRT_2, 1.0]],
+        (CosineType::Two, Wave::Sine) => [ones, [1.0, FRAC_1_SQRT_2]],
+        (CosineType::Three, Wave::Cosine) => [[SQRT_2, 1.0], ones],
+        (CosineType::Three, Wave::Sine) => [[1.0, SQRT_2], ones],
+        (CosineType::One, Wave::Sine) | (CosineType::Four, Wave::Cosine | Wave::Sine) => [ones, ones],
     }
 }
 
 fn transformed(op: &str, wave: Wave, a: &Array, options: CosineOptions, norm: Norm) -> Result<Array> {
     if a.dtype().is_complex() {
-        // The transform is real and linear.
+        // The transform is real and linear: transform both parts.
         let parts = [real(a)?, imag(a)?].map(|part| transformed(op, wave, &part, options, norm));
         let [re, im] = parts;
         let unit = Array::scalar(Scalar::Complex(0.0, 1.0), a.dtype());
@@ -237,12 +239,12 @@ fn transformed(op: &str, wave: Wave, a: &Array, options: CosineOptions, norm: No
     }
     let axis = normalize_axis(op, options.axis, a.ndim())?;
     let kind = options.kind;
-    let least = if kind == CosineType::One && wave == Wave::Cosine { 2 } else { 1 };
+    let min_length = if kind == CosineType::One && wave == Wave::Cosine { 2 } else { 1 };
     let length = options.length.unwrap_or(a.shape()[axis] as i64);
     ensure!(
-        length >= least,
+        length >= min_length,
         Value(op),
-        "needs at least {least} elements along axis {axis}, got {length} (shape {})",
+        "needs at least {min_length} elements along axis {axis}, got {length} (shape {})",
         a.shape()
     );
     let mut lengths: Vec<i64> = a.shape().iter().map(|&length| length as i64).collect();
@@ -250,27 +252,27 @@ fn transformed(op: &str, wave: Wave, a: &Array, options: CosineOptions, norm: No
     Shape::checked(op, &lengths)?;
     let dtype = if a.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
     let x = fit(&cast(a, dtype)?, axis, length as usize)?;
-    let whole = match (kind, wave) {
+    let period = match (kind, wave) {
         (CosineType::One, Wave::Cosine) => 2 * (length - 1),
         (CosineType::One, Wave::Sine) => 2 * (length + 1),
         (CosineType::Two | CosineType::Three | CosineType::Four, Wave::Cosine | Wave::Sine) => 2 * length,
     } as f64;
     let factor = match norm {
         Norm::Backward => 1.0,
-        Norm::Ortho => whole.sqrt().recip(),
-        Norm::Forward => whole.recip(),
+        Norm::Ortho => period.sqrt().recip(),
+        Norm::Forward => period.recip(),
     };
     let [before, after] = if options.is_orthogonal.unwrap_or(options.norm == Norm::Ortho) {
         end_factors(wave, kind)
     } else {
         [[1.0; 2]; 2]
     };
-    let line = Line { x: scaled(&x, axis, before)?, axis };
-    let found = scaled(&line.run(wave, kind)?, axis, after)?;
-    if factor == 1.0 { Ok(found) } else { multiply(&found, &weak(Scalar::Float(factor), &found)) }
+    let signal = Signal { x: scaled(&x, axis, before)?, axis };
+    let result = scaled(&signal.run(wave, kind)?, axis, after)?;
+    if factor == 1.0 { Ok(result) } else { multiply(&result, &weak(Scalar::Float(factor), &result)) }
 }
 
-/// The inverse under a norm is the transform of the inverse type under the other norm.
+/// The inverse transform has the inverse type and the opposite norm.
 fn inverted(op: &str, wave: Wave, a: &Array, options: CosineOptions) -> Result<Array> {
     let inverse = CosineOptions { kind: options.kind.inverse(), ..options };
     transformed(op, wave, a, inverse, options.norm.inverse())

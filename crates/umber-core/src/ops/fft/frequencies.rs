@@ -1,4 +1,4 @@
-//! Frequencies of the results of transforms, and orders with frequency zero in the middle.
+//! Frequencies of the results of transforms, and shifts of frequency zero to the middle.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, ensure};
@@ -10,7 +10,7 @@ use crate::ops::elementwise::{greater_equal, select};
 use crate::ops::shaping::roll;
 use crate::primitives::rules::{cast, constant, div, sub};
 
-/// `0, 1, …, count - 1` times the lowest frequency of `n` numbers that stand `d` apart; from `first_negative` on `n` less.
+/// `0, 1, …, count - 1` times the lowest frequency of `n` samples at spacing `d`; `n` is subtracted from `first_negative` on.
 fn frequencies(op: &str, n: i64, d: f64, count: i64, first_negative: i64, dtype: DType) -> Result<Array> {
     ensure!(n > 0, Value(op), "n must be positive, got {n}");
     ensure!(
@@ -19,12 +19,12 @@ fn frequencies(op: &str, n: i64, d: f64, count: i64, first_negative: i64, dtype:
         "dtype {dtype} is not supported, expected real floating-point numbers"
     );
     ensure!(d != 0.0, Value(op), "d must be non-zero");
-    // Whole numbers up to 2^53 are float64.
+    // float64 represents integers up to 2^53 exactly.
     ensure!(n <= 1 << 53, Overflow(op), "n = {n} is too large to address");
-    let places = arange(0.0, count as f64, 1.0, DType::Float64)?;
-    let is_negative = greater_equal(&places, &constant(&places, first_negative as f64))?;
-    let places = select(&is_negative, &sub(&places, &constant(&places, n as f64))?, &places)?;
-    cast(&div(&places, &constant(&places, n as f64 * d))?, dtype)
+    let bins = arange(0.0, count as f64, 1.0, DType::Float64)?;
+    let is_negative = greater_equal(&bins, &constant(&bins, first_negative as f64))?;
+    let bins = select(&is_negative, &sub(&bins, &constant(&bins, n as f64))?, &bins)?;
+    cast(&div(&bins, &constant(&bins, n as f64 * d))?, dtype)
 }
 
 /// Frequencies of the results of [`super::fft`] in order: `0, 1, …, -2, -1` divided by `n d`.
@@ -56,7 +56,7 @@ pub fn rfftfreq(n: i64, d: f64, dtype: DType) -> Result<Array> {
     frequencies("rfftfreq", n, d, n / 2 + 1, n, dtype)
 }
 
-fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64) -> Result<Array> {
+fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, shift_of: impl Fn(usize) -> i64) -> Result<Array> {
     let all: Vec<i64> = (0..a.ndim() as i64).collect();
     let axes = axes.unwrap_or(&all);
     let shifts: Vec<i64> = axes
@@ -64,7 +64,7 @@ fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64)
         .map(|&axis| {
             let axis = normalize_axis(op, axis, a.ndim())?;
             note_length_read(a, axis);
-            Ok(by(a.shape()[axis]))
+            Ok(shift_of(a.shape()[axis]))
         })
         .collect::<Result<_>>()?;
     roll(a, &shifts, Some(axes))
@@ -72,7 +72,7 @@ fn shifted(op: &str, a: &Array, axes: Option<&[i64]>, by: impl Fn(usize) -> i64)
 
 /// Move frequency zero from the front to the middle of each axis.
 ///
-/// All axes by default; shape and dtype stay. Fails if an axis is out of bounds.
+/// All axes by default; shape and dtype are kept. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -87,7 +87,7 @@ pub fn fftshift(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
 
 /// Move frequency zero from the middle to the front of each axis: the inverse of [`fftshift`].
 ///
-/// All axes by default; shape and dtype stay. Fails if an axis is out of bounds.
+/// All axes by default; shape and dtype are kept. Fails if an axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -1,7 +1,7 @@
-//! Fourier transforms: along one axis, along several, of Hermitian lines, and of frames of a signal.
+//! Fourier transforms along one or several axes and of Hermitian input, and short-time Fourier transforms.
 //!
 //! Arrays are truncated or zero-padded to the length of a transform. Results are complex64, or complex128 from
-//! float64 and complex128; transforms to real numbers give float32 or float64.
+//! float64 and complex128; transforms to real arrays give float32 or float64.
 
 mod dct;
 mod frequencies;
@@ -26,15 +26,15 @@ use crate::primitives::fft::{Fft, natural_length};
 use crate::primitives::rules::cast;
 use crate::primitives::slice::slice_along;
 
-/// Which direction of the transform divides by the length.
+/// The direction of the transform that divides by the length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Norm {
-    /// The inverse one.
+    /// The inverse transform.
     #[default]
     Backward,
-    /// Both, by its square root.
+    /// Both directions divide by the square root of the length.
     Ortho,
-    /// The forward one.
+    /// The forward transform.
     Forward,
 }
 
@@ -57,7 +57,7 @@ impl Norm {
         })
     }
 
-    /// The norm under which the other direction is as this one's is.
+    /// The norm under which the opposite direction has the same scaling.
     fn inverse(self) -> Norm {
         match self {
             Norm::Backward => Norm::Forward,
@@ -76,7 +76,7 @@ impl Norm {
     }
 }
 
-/// `x` in the dtype that a transform reads: real or complex, float64 where the array has that precision.
+/// `x` in the input dtype of a transform: real or complex, in double precision if the array has it.
 fn readable(x: &Array, transform: Transform) -> Result<Array> {
     let is_wide = matches!(x.dtype(), DType::Float64 | DType::Complex128);
     let dtype = match (transform, is_wide) {
@@ -90,11 +90,11 @@ fn readable(x: &Array, transform: Transform) -> Result<Array> {
 
 /// `x` truncated or zero-padded to `length` along an axis.
 fn fit(x: &Array, axis: usize, length: usize) -> Result<Array> {
-    let given = x.shape()[axis];
-    if length <= given {
-        return if length == given { Ok(x.clone()) } else { slice_along(x, axis, 0, length) };
+    let current = x.shape()[axis];
+    if length <= current {
+        return if length == current { Ok(x.clone()) } else { slice_along(x, axis, 0, length) };
     }
-    let zeros = Array::full(x.shape().with(axis, length - given), 0.0, x.dtype());
+    let zeros = Array::full(x.shape().with(axis, length - current), 0.0, x.dtype());
     concatenate(smallvec::smallvec![x.clone(), zeros], axis)
 }
 
@@ -113,7 +113,7 @@ fn along(op: &str, transform: Transform, a: &Array, length: i64, axis: usize, no
     Fft { transform, scaling: norm.scaling(transform), axis, length }.apply(&x)
 }
 
-/// One of the four transforms along an axis, of length `n` if given; `op` names the function in errors.
+/// A transform along an axis, of length `n` or the default length; `op` names the function in errors.
 fn one(op: &str, transform: Transform, a: &Array, n: Option<i64>, axis: i64, norm: Norm) -> Result<Array> {
     let axis = normalize_axis(op, axis, a.ndim())?;
     let length = n.unwrap_or_else(|| natural_length(transform, a.shape()[axis]));

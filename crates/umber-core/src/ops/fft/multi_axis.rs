@@ -1,4 +1,4 @@
-//! Transforms along several axes: one after the other. An axis named twice is transformed twice.
+//! Transforms along several axes, one axis after the other. An axis that is given twice is transformed twice.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{Result, ensure};
@@ -7,17 +7,17 @@ use super::{Norm, Transform, along};
 use crate::graph::Array;
 use crate::primitives::fft::natural_length;
 
-/// Along which axes, and how many numbers along each.
+/// The axes of a transform, and its lengths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AxesOf<'a> {
-    /// Numbers along each axis; -1 for as many as there are.
+    /// The length along each axis; -1 for the length of the array.
     pub lengths: Option<&'a [i64]>,
     /// The axes: by default all, or the last ones if there are lengths.
     pub axes: Option<&'a [i64]>,
 }
 
 impl AxesOf<'_> {
-    /// The axes of `a`, and the lengths asked for; -1 for the natural one.
+    /// The axes of `a`, and the requested lengths; -1 for the default length.
     fn resolve(self, op: &str, a: &Array) -> Result<Vec<(usize, i64)>> {
         let ndim = a.ndim();
         ensure!(ndim > 0, Value(op), "array must have at least one axis");
@@ -46,8 +46,8 @@ impl AxesOf<'_> {
     }
 }
 
-/// The lengths asked for, or those that the array had before any transform.
-fn settle(a: &Array, last: Transform, mut axes: Vec<(usize, i64)>) -> Vec<(usize, i64)> {
+/// Replace lengths of -1 by those that the array has before any transform.
+fn resolve_lengths(a: &Array, last: Transform, mut axes: Vec<(usize, i64)>) -> Vec<(usize, i64)> {
     let count = axes.len();
     for (i, (axis, length)) in axes.iter_mut().enumerate() {
         let transform = if i + 1 == count { last } else { Transform::Forward };
@@ -58,7 +58,7 @@ fn settle(a: &Array, last: Transform, mut axes: Vec<(usize, i64)>) -> Vec<(usize
     axes
 }
 
-/// The transforms of complex lines along the axes, the last one first.
+/// Complex transforms along the axes, the last axis first.
 fn complex(op: &str, transform: Transform, a: &Array, axes: &[(usize, i64)], norm: Norm) -> Result<Array> {
     axes.iter().rev().try_fold(a.clone(), |x, &(axis, n)| along(op, transform, &x, n, axis, norm))
 }
@@ -98,7 +98,7 @@ pub fn ifftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
 }
 
 fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
-    let axes = settle(a, transform, axes.resolve(op, a)?);
+    let axes = resolve_lengths(a, transform, axes.resolve(op, a)?);
     complex(op, transform, a, &axes, norm)
 }
 
@@ -118,7 +118,7 @@ fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm:
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
-    let axes = settle(a, Transform::RealForward, axes.resolve("rfftn", a)?);
+    let axes = resolve_lengths(a, Transform::RealForward, axes.resolve("rfftn", a)?);
     let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };
     let half = along("rfftn", Transform::RealForward, a, n, axis, norm)?;
     complex("rfftn", Transform::Forward, &half, others, norm)
@@ -140,7 +140,7 @@ pub fn rfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn irfftn(a: &Array, axes: AxesOf<'_>, norm: Norm) -> Result<Array> {
-    let axes = settle(a, Transform::RealInverse, axes.resolve("irfftn", a)?);
+    let axes = resolve_lengths(a, Transform::RealInverse, axes.resolve("irfftn", a)?);
     let Some((&(axis, n), others)) = axes.split_last() else { return Ok(a.clone()) };
     let half = others
         .iter()

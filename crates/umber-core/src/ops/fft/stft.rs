@@ -13,31 +13,31 @@ use crate::primitives::rules::{
 };
 use crate::primitives::slice::slice_along;
 
-/// The maximum length of a frame, whose indices are stored one by one.
-const LONGEST: i64 = 1 << 28;
+/// The maximum length of a frame: the index of each of its samples is stored.
+const MAX_FRAME: i64 = 1 << 28;
 
-/// How a signal is split into frames.
+/// The split of a signal into frames.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Frames<'a> {
     /// Distance between the starts of consecutive frames; a quarter of a frame by default.
     pub hop: Option<i64>,
-    /// Length of the default window of ones; that of a frame by default.
+    /// Length of the default window, which is all ones; by default the length of a frame.
     pub window_length: Option<i64>,
-    /// The window: of one axis, at most as long as a frame, and zero-padded on both sides to a frame.
+    /// The window: one-dimensional, at most as long as a frame, and zero-padded on both sides to the length of a frame.
     pub window: Option<&'a Array>,
-    /// Is frame `i` centred on sample `i * hop`? Otherwise it starts there.
+    /// Whether frame `i` is centred on sample `i * hop`; otherwise it starts there.
     pub centred: bool,
-    /// Which direction divides.
+    /// The direction of the transform that divides by the length.
     pub norm: Norm,
-    /// Only the non-negative frequencies?
+    /// Whether to return only the non-negative frequencies; by default for real signals.
     pub onesided: Option<bool>,
 }
 
 impl Frames<'_> {
-    /// The distance of frames of `length` numbers.
+    /// The distance between frames of `length` samples.
     fn checked_hop(&self, op: &str, length: i64) -> Result<usize> {
         ensure!(length > 0, Value(op), "n_fft must be positive, got {length}");
-        ensure!(length <= LONGEST, Overflow(op), "n_fft must be at most {LONGEST}, got {length}");
+        ensure!(length <= MAX_FRAME, Overflow(op), "n_fft must be at most {MAX_FRAME}, got {length}");
         let hop = self.hop.unwrap_or(length / 4);
         ensure!(hop > 0, Value(op), "hop_length must be positive, got {hop}");
         Ok(hop as usize)
@@ -59,7 +59,7 @@ impl Frames<'_> {
             None => {
                 let count = self.window_length.unwrap_or(length as i64);
                 ensure!(count >= 0, Value(op), "win_length must not be negative, got {count}");
-                // One more than a frame is refused below, however long.
+                // Windows longer than a frame are rejected below: one element more suffices.
                 Array::full([count.min(length as i64 + 1) as usize].into(), 1.0, dtype)
             }
         };
@@ -75,7 +75,7 @@ impl Frames<'_> {
 }
 
 /// The index in the signal of each sample of each frame: `[frames, length]`.
-fn places(frames: usize, length: usize, hop: usize) -> Result<Array> {
+fn sample_indices(frames: usize, length: usize, hop: usize) -> Result<Array> {
     let grid: Shape = [frames, length].into();
     let first = iota(&grid, 0)?;
     add(&mul(&first, &constant(&first, hop as i64))?, &iota(&grid, 1)?)
@@ -104,7 +104,7 @@ pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Res
     let transform = if onesided { Transform::RealForward } else { Transform::Forward };
     let mut x = super::readable(x, transform)?;
     ensure!(x.shape()[time] > 0, Value("stft"), "signal must not be empty");
-    // Checked before anything as long as a frame is made.
+    // Check the length before an array of the length of a frame is allocated.
     let padded = x.shape()[time] as i64 + if frames.centred { length / 2 * 2 } else { 0 };
     ensure!(
         length <= padded,
@@ -120,17 +120,17 @@ pub fn stft(x: &Array, length: i64, frames: Frames<'_>, padding: PadMode) -> Res
         x = pad(&x, &widths, padding, &Array::scalar(0.0, x.dtype()))?;
     }
     let count = 1 + (x.shape()[time] - length) / hop;
-    // Frames first, then whatever else the signal has; then frames and their numbers to the end.
-    let places = Places::grid(OP, &[time], smallvec::smallvec![places(count, length, hop)?]);
-    let mut cut = places.read(&x)?;
+    // The gather puts the frame axes first: move them behind the other axes of the signal.
+    let indexer = Places::grid(OP, &[time], smallvec::smallvec![sample_indices(count, length, hop)?]);
+    let mut framed = indexer.read(&x)?;
     for _ in 0..2 {
-        cut = move_axis(&cut, 0, time + 1)?;
+        framed = move_axis(&framed, 0, time + 1)?;
     }
-    let windowed = mul(&cut, &broadcast(&window, cut.shape())?)?;
+    let windowed = mul(&framed, &broadcast(&window, framed.shape())?)?;
     swap_last(&one(OP, transform, &windowed, None, -1, frames.norm)?)
 }
 
-/// Minimum of the sum of squared windows, which is zero where windows leave a gap.
+/// Lower bound of the sum of squared windows, which is zero in gaps between windows.
 const MIN_ENVELOPE: f64 = 1e-8;
 
 /// Inverse short-time Fourier transform: the real signal whose [`stft`] is given.
@@ -171,50 +171,50 @@ pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Op
         "length must not be negative, got {}",
         length.unwrap_or(0)
     );
-    let lines = swap_last(frames)?;
-    let lines = if onesided {
-        irfft(&lines, Some(n_fft), -1, options.norm)?
+    let segments = swap_last(frames)?;
+    let segments = if onesided {
+        irfft(&segments, Some(n_fft), -1, options.norm)?
     } else {
-        let both = ifft(&lines, Some(n_fft), -1, options.norm)?;
-        unary(umber_types::UnaryKind::Real, &both)?
+        let complex = ifft(&segments, Some(n_fft), -1, options.norm)?;
+        unary(umber_types::UnaryKind::Real, &complex)?
     };
     let size = n_fft as usize;
-    let window = options.window_of(OP, size, lines.dtype())?;
-    let windowed = mul(&lines, &broadcast(&window, lines.shape())?)?;
+    let window = options.window_of(OP, size, segments.dtype())?;
+    let windowed = mul(&segments, &broadcast(&window, segments.shape())?)?;
     let total =
         Shape::checked(OP, &[n_fft.saturating_add((hop as i64).saturating_mul(count as i64 - 1))])?[0];
     let squares = mul(&window, &window)?;
     let squares = broadcast(&squares, &[count, size].into())?;
-    let least = Array::full([total].into(), MIN_ENVELOPE, lines.dtype());
-    let envelope = binary(BinaryKind::Maximum, &overlap(&squares, hop, total)?, &least)?;
+    let lower_bound = Array::full([total].into(), MIN_ENVELOPE, segments.dtype());
+    let envelope = binary(BinaryKind::Maximum, &overlap(&squares, hop, total)?, &lower_bound)?;
     let sum = overlap(&windowed, hop, total)?;
     let signal = div(&sum, &broadcast(&envelope, sum.shape())?)?;
     let time = signal.ndim() - 1;
     let start = if options.centred { size / 2 } else { 0 };
-    let known = total - start;
+    let available = total - start;
     match length {
         Some(length) => {
-            let tail = slice_along(&signal, time, start, known)?;
+            let tail = slice_along(&signal, time, start, available)?;
             let mut lengths: Vec<i64> = tail.shape().iter().map(|&length| length as i64).collect();
             lengths[time] = length;
             fit(&tail, time, Shape::checked(OP, &lengths)?[time])
         }
-        None => slice_along(&signal, time, start, known - start),
+        None => slice_along(&signal, time, start, available - start),
     }
 }
 
-/// Frames `[..., frame, number]` added into a signal `[..., total]`, `hop` numbers from one to the next.
+/// Add frames `[..., frame, sample]` into a signal `[..., total]`, at a distance of `hop` samples.
 fn overlap(frames: &Array, hop: usize, total: usize) -> Result<Array> {
     let ndim = frames.ndim();
     let (count, length) = (frames.shape()[ndim - 2], frames.shape()[ndim - 1]);
     let others: Shape = frames.shape()[..ndim - 2].iter().copied().collect();
     let rows = reshape(frames, [others.size(), count * length])?;
     let updates = swap_last(&rows)?;
-    let indices = reshape(&places(count, length, hop)?, [count * length])?;
-    let nothing = Array::full([total, others.size()].into(), 0.0, frames.dtype());
+    let indices = reshape(&sample_indices(count, length, hop)?, [count * length])?;
+    let zeros = Array::full([total, others.size()].into(), 0.0, frames.dtype());
     let sum = Places::grid("istft", &[0], smallvec::smallvec![indices]).write(
         ScatterKind::Add,
-        &nothing,
+        &zeros,
         &updates,
     )?;
     reshape(&swap_last(&sum)?, others.iter().copied().chain([total]).collect::<Shape>())

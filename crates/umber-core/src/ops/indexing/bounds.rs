@@ -19,7 +19,7 @@ pub enum OutOfBounds {
     Clip,
 }
 
-/// `indices` as int64, those outside of `0..length` wrapped or clipped; in [`OutOfBounds::Raise`] the caller checks them.
+/// `indices` as int64, with those outside of `0..length` wrapped or clipped; for [`OutOfBounds::Raise`] the caller checks them.
 pub(crate) fn resolve_indices(op: &str, indices: &Array, length: usize, mode: OutOfBounds) -> Result<Array> {
     check_integers(op, indices)?;
     let length = length as i64;
@@ -37,30 +37,30 @@ pub(crate) fn resolve_indices(op: &str, indices: &Array, length: usize, mode: Ou
     cast(&resolved, DType::Int64)
 }
 
-/// Fail for indices out of bounds of an axis, if their values are known. Updates check them early: a failure at evaluation
-/// would lose the array that is written to.
+/// Fail for indices out of bounds of an axis, if their values are known. Updates check indices before they are recorded, because
+/// a failure at evaluation would lose the array that is updated in place.
 pub(crate) fn check_known(op: &str, indices: &Array, axis: usize, length: usize) -> Result<()> {
-    const FEW: usize = 1 << 10;
+    const MAX_COMPARED: usize = 1 << 10;
     if !indices.is_evaluated() || indices.is_externally_mutable() {
         return Ok(());
     }
-    let known = length as i128;
-    // For many indices the minimum and maximum suffice, and kernels find them faster.
-    let telling = if indices.size() <= FEW {
+    let bound = length as i128;
+    // For many indices, only compare the minimum and maximum, which kernels compute faster.
+    let extremes = if indices.size() <= MAX_COMPARED {
         vec![indices.clone()]
     } else {
         vec![min(indices, None, KeepAxes::No)?, max(indices, None, KeepAxes::No)?]
     };
-    for index in telling.iter().map(wide).collect::<Result<Vec<_>>>()?.concat() {
-        if !(-known..known).contains(&index) {
+    for index in extremes.iter().map(to_i128).collect::<Result<Vec<_>>>()?.concat() {
+        if !(-bound..bound).contains(&index) {
             return Err(out_of_bounds(index, axis, length).with_op(op));
         }
     }
     Ok(())
 }
 
-/// Integers of any dtype.
-fn wide(indices: &Array) -> Result<Vec<i128>> {
+/// Integers of any dtype as a vector.
+fn to_i128(indices: &Array) -> Result<Vec<i128>> {
     if indices.dtype() == DType::UInt64 {
         return Ok(indices.to_vec::<u64>()?.into_iter().map(i128::from).collect());
     }

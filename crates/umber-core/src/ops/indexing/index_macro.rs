@@ -1,4 +1,4 @@
-//! How Rust programs write an index: numbers, ranges, arrays and masks become entries, [`s!`](crate::s) a list of them.
+//! The index syntax of Rust programs: numbers, ranges, arrays and masks become entries, and [`s!`](crate::s) a list of entries.
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
@@ -13,12 +13,12 @@ use crate::graph::Array;
 /// | entry | meaning |
 /// |---|---|
 /// | `2`, `-1` | one element, counted from the end if negative; the axis vanishes |
-/// | `1..`, `..-1`, `2..5`, `..`, `..=3` | a range; bounds outside are clamped |
-/// | `..; 2`, `5..1; -2` | a range with a step: Python's `start:stop:step`, so a range downwards starts at its greater end |
-/// | `...` | all of as many axes as the other entries leave over |
+/// | `1..`, `..-1`, `2..5`, `..`, `..=3` | a range; bounds are clamped to the axis |
+/// | `..; 2`, `5..1; -2` | a range with a step: Python's `start:stop:step`, so that a descending range starts at its larger end |
+/// | `...` | all axes that the other entries do not index |
 /// | `NewAxis` | a new axis of length one |
-/// | `&array`, `[0, 2]` | elements picked by integers |
-/// | `&mask`, `[true, false]` | elements picked where a bool array holds |
+/// | `&array`, `[0, 2]` | elements selected by integers |
+/// | `&mask`, `[true, false]` | elements where a bool array is true |
 ///
 /// ```
 /// # use umber_core as umber;
@@ -55,29 +55,29 @@ macro_rules! s {
     ($($entries:tt)*) => { $crate::s!(@ [] $($entries)*) };
 }
 
-/// Integers that count elements: of any size, since what lies beyond 64 bits lies outside every axis.
+/// Integers of any size as indices: values beyond 64 bits are out of bounds of every axis.
 pub trait IndexInteger: Copy {
     /// The nearest 64-bit integer.
-    fn place(self) -> i64;
+    fn to_index(self) -> i64;
 }
 
-macro_rules! places {
+macro_rules! index_integers {
     ($($integer:ty)*) => {$(
         impl IndexInteger for $integer {
-            fn place(self) -> i64 {
+            fn to_index(self) -> i64 {
                 i64::try_from(self).unwrap_or(i64::MAX)
             }
         }
 
         impl<const LENGTH: usize> From<[$integer; LENGTH]> for Index {
-            fn from(places: [$integer; LENGTH]) -> Index {
-                Index::Array(Array::from(places.map(IndexInteger::place)))
+            fn from(indices: [$integer; LENGTH]) -> Index {
+                Index::Array(Array::from(indices.map(IndexInteger::to_index)))
             }
         }
     )*};
 }
 
-places! { i32 i64 isize u32 u64 usize }
+index_integers! { i32 i64 isize u32 u64 usize }
 
 /// Ranges that can have a step.
 pub trait RangeWithStep {
@@ -85,9 +85,8 @@ pub trait RangeWithStep {
     fn by(self, step: i64) -> Index;
 }
 
-/// The bound behind the last element of an inclusive range. Behind element -1 forwards, and behind element 0
-/// backwards, there is no more.
-fn behind(last: i64, step: i64) -> Option<i64> {
+/// The exclusive end of an inclusive range. It is open if the range goes forwards to element -1 or backwards to element 0.
+fn exclusive_end(last: i64, step: i64) -> Option<i64> {
     match (last, step < 0) {
         (-1, false) | (0, true) => None,
         (last, false) => Some(last.saturating_add(1)),
@@ -112,11 +111,11 @@ macro_rules! ranges {
 }
 
 ranges! {
-    Range<P>, |self, step| (Some(self.start.place()), Some(self.end.place()));
-    RangeFrom<P>, |self, step| (Some(self.start.place()), None);
-    RangeTo<P>, |self, step| (None, Some(self.end.place()));
-    RangeInclusive<P>, |self, step| (Some(self.start().place()), behind(self.end().place(), step));
-    RangeToInclusive<P>, |self, step| (None, behind(self.end.place(), step));
+    Range<P>, |self, step| (Some(self.start.to_index()), Some(self.end.to_index()));
+    RangeFrom<P>, |self, step| (Some(self.start.to_index()), None);
+    RangeTo<P>, |self, step| (None, Some(self.end.to_index()));
+    RangeInclusive<P>, |self, step| (Some(self.start().to_index()), exclusive_end(self.end().to_index(), step));
+    RangeToInclusive<P>, |self, step| (None, exclusive_end(self.end.to_index(), step));
 }
 
 impl RangeWithStep for RangeFull {
@@ -132,8 +131,8 @@ impl From<RangeFull> for Index {
 }
 
 impl<P: IndexInteger> From<P> for Index {
-    fn from(place: P) -> Index {
-        Index::Int(place.place())
+    fn from(index: P) -> Index {
+        Index::Int(index.to_index())
     }
 }
 
@@ -150,8 +149,8 @@ impl From<Array> for Index {
 }
 
 impl From<bool> for Index {
-    fn from(holds: bool) -> Index {
-        Index::Mask(Array::from(holds))
+    fn from(value: bool) -> Index {
+        Index::Mask(Array::from(value))
     }
 }
 

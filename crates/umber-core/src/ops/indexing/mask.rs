@@ -1,4 +1,4 @@
-//! Boolean masks become integer indices: the mask is evaluated where it stands.
+//! Conversion of boolean masks to integer indices. Masks are evaluated eagerly.
 
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, ScatterKind, Shape};
@@ -14,29 +14,29 @@ use crate::primitives::select::Select;
 use crate::primitives::slice::{Window, slice};
 use crate::primitives::{gather, rules};
 
-/// Where a mask holds.
+/// The true elements of a mask.
 pub(super) struct MaskIndices {
-    /// How often.
+    /// The number of true elements.
     pub(super) count: usize,
-    /// Row-major places.
+    /// Their row-major indices.
     pub(super) flat: Array,
 }
 
-/// The places where `mask` holds, in row-major order.
-pub(super) fn places(mask: &Array) -> Result<MaskIndices> {
+/// The true elements of `mask`, in row-major order.
+pub(super) fn mask_indices(mask: &Array) -> Result<MaskIndices> {
     let flat = data_dependent::places_of("index", mask)?;
     Ok(MaskIndices { count: flat.size(), flat })
 }
 
 impl MaskIndices {
-    /// An index array an axis of the mask.
+    /// One index array for each axis of the mask.
     pub(super) fn indices(&self, mask: &Array) -> Result<Inputs> {
         unravelled(&self.flat, mask.shape())
     }
 }
 
-/// The index with masks of the shape of their axes, holding nowhere, for those without elements: in NumPy and in the array
-/// API standard a mask may be 0 long where the array is not. `None` if there are none.
+/// Replace masks without elements by all-false masks of the shape of their axes: in NumPy and the array API standard a mask may
+/// have length 0 along an axis where the array does not. `None` if there are no such masks.
 pub(super) fn fill_empty(shape: &Shape, index: &[Index]) -> Option<SmallVec<[Index; 4]>> {
     let used: usize = index.iter().map(axes_used).sum();
     let mut axis = 0;
@@ -47,20 +47,24 @@ pub(super) fn fill_empty(shape: &Shape, index: &[Index]) -> Option<SmallVec<[Ind
             && mask.dtype() == DType::Bool
             && let Some(axes) = shape.get(axis..axis + mask.ndim())
             && **mask.shape() != *axes
-            && mask.shape().iter().zip(axes).all(|(&length, &whole)| length == 0 || length == whole)
+            && mask
+                .shape()
+                .iter()
+                .zip(axes)
+                .all(|(&length, &axis_length)| length == 0 || length == axis_length)
         {
-            let nowhere = Array::full(Shape::from(axes), false, DType::Bool);
-            filled.get_or_insert_with(|| SmallVec::from(index))[i] = Index::Mask(nowhere);
+            let all_false = Array::full(Shape::from(axes), false, DType::Bool);
+            filled.get_or_insert_with(|| SmallVec::from(index))[i] = Index::Mask(all_false);
         }
-        let is_rest = matches!(entry, Index::Ellipsis);
-        axis += if is_rest { shape.ndim().saturating_sub(used) } else { axes_used(entry) };
+        let is_ellipsis = matches!(entry, Index::Ellipsis);
+        axis += if is_ellipsis { shape.ndim().saturating_sub(used) } else { axes_used(entry) };
     }
     filled
 }
 
-/// `a` updated where a mask of its first axes holds, under a transformation that hides the mask's value: the `i`-th place
-/// where it holds takes `values[i]`. The number of places is compared with that of the values when it is evaluated.
-/// `None` if the mask has a value, so that there is a better way.
+/// Update `a` where a mask of its first axes is true, without the mask's values, which a transformation hides: the `i`-th true
+/// element receives `values[i]`. Evaluation compares the numbers of true elements and values. `None` if the mask has values, so
+/// that faster updates are possible.
 pub(super) fn masked_scatter(
     kind: ScatterKind,
     a: &Array,
@@ -77,40 +81,40 @@ pub(super) fn masked_scatter(
     let rows: Shape = std::iter::once(value_count).chain(tail_shape.iter().copied()).collect();
     let values = super::fit(values, &rows)?;
     let flat = rules::reshape(mask, [mask.size()])?;
-    let held = data_dependent::count_lazily(mask)?;
+    let mask_count = data_dependent::count_lazily(mask)?;
     let value_index = cumsum(&rules::cast(&flat, DType::Int64)?, ScanOrder::along(0), None)?;
     let value_index = rules::sub(&value_index, &rules::constant(&value_index, 1))?;
-    let counted = |updated: &Array| {
-        Array::record_one(Control::Counted { values: value_count as u64, surplus }, &[updated, &held])
+    let with_count_check = |updated: &Array| {
+        Array::record_one(Control::Counted { values: value_count as u64, surplus }, &[updated, &mask_count])
             .map(Some)
     };
     if value_count == 0 {
-        return counted(a);
+        return with_count_check(a);
     }
     let is_masked = if value_count == 1 { rules::zeros_like(&flat) } else { flat };
     let value_index =
         Array::record_one(Select, &[&is_masked, &value_index, &rules::zeros_like(&value_index)])?;
-    // Places without a value of their own read the last one; the check of their number follows.
+    // Elements without a value read the last one; the check of the count follows.
     let value_index = rules::binary(
         BinaryKind::Minimum,
         &value_index,
         &rules::constant(&value_index, value_count as i64 - 1),
     )?;
-    let picked = gather::Places::grid("index", &[0], smallvec::smallvec![value_index]).read(&values)?;
-    let picked = rules::reshape(&picked, a.shape().clone())?;
+    let gathered = gather::Places::grid("index", &[0], smallvec::smallvec![value_index]).read(&values)?;
+    let gathered = rules::reshape(&gathered, a.shape().clone())?;
     let aligned: Shape =
         mask.shape().iter().copied().chain(std::iter::repeat_n(1, tail_shape.ndim())).collect();
     let mask = rules::broadcast(&rules::reshape(mask, aligned)?, a.shape())?;
-    let updated = super::choose(kind, a, &mask, &picked)?;
-    // A single value goes to every place.
-    if value_count == 1 { Ok(Some(updated)) } else { counted(&updated) }
+    let updated = super::choose(kind, a, &mask, &gathered)?;
+    // A single value is assigned to every true element.
+    if value_count == 1 { Ok(Some(updated)) } else { with_count_check(&updated) }
 }
 
-/// The first of `values`, as many as `mask` has places in `a`: what MLX assigns where there are more.
+/// The first of `values`, one for each true element of `mask`: MLX ignores surplus values.
 pub(super) fn first_values(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     let trailing = a.ndim().saturating_sub(mask.ndim());
     let Some(axis) = values.ndim().checked_sub(trailing + 1) else { return Ok(values.clone()) };
-    // One value goes to every place, however many there are.
+    // A single value is assigned to every true element.
     if values.shape()[axis] <= 1 {
         return Ok(values.clone());
     }
@@ -131,7 +135,7 @@ mod tests {
     use crate::primitives::leaf::Leaf;
 
     #[test]
-    fn masks_without_a_value_can_choose_but_not_pick() {
+    fn traced_masks_can_update_but_not_select() {
         let tracing = crate::graph::tracing::enter();
         let mask =
             Array::placeholder(Leaf::Vmap, ArraySpec::new([3], DType::Bool), Some(tracing.trace_scope()));
@@ -144,8 +148,8 @@ mod tests {
         );
         for values in [Array::scalar(0.0, DType::Float32), Array::full(Shape::from([2]), 0.0, DType::Float32)]
         {
-            let updated =
-                update(ScatterKind::Set, &a, &[Index::Mask(mask.clone())], &values).expect("chooses");
+            let updated = update(ScatterKind::Set, &a, &[Index::Mask(mask.clone())], &values)
+                .expect("an update needs no values of the mask");
             assert_eq!(updated.shape(), a.shape());
         }
     }

@@ -34,27 +34,27 @@ pub enum Index {
     Int(i64),
     /// Evenly spaced elements, as Python's `start:stop:step`.
     Slice {
-        /// First index; by default the first that `step` meets.
+        /// First index; by default the first one in the direction of `step`.
         start: Option<i64>,
-        /// One past the last index; by default beyond the last.
+        /// One past the last index; by default past the end.
         stop: Option<i64>,
         /// Distance between indices; by default 1.
         step: Option<i64>,
     },
-    /// All of as many axes as the other entries leave over.
+    /// All axes that the other entries do not index.
     Ellipsis,
     /// A new axis of length one.
     NewAxis,
-    /// Elements picked by integers.
+    /// Elements selected by integers.
     Array(Array),
-    /// Elements picked where a bool array of the leading axes' shape holds.
+    /// Elements where a bool array, of the shape of the axes that it indexes, is true.
     Mask(Array),
 }
 
-/// `a[index]`: a view where integers, slices and new axes say it, else a gather.
+/// `a[index]`: a view for integers, slices and new axes, else a gather.
 ///
-/// The dtype stays; [`s!`](crate::s) spells the index and [`Array::get`] is the same as a method. Fails if there are more
-/// indices than axes, an index lies outside, a mask does not fit its axes, or index arrays do not broadcast.
+/// The dtype stays; [`s!`](crate::s) builds the index, and [`Array::get`] is the same as a method. Fails if there are more
+/// indices than axes, an index is out of bounds, a mask does not match its axes, or index arrays do not broadcast.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -66,7 +66,7 @@ pub enum Index {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
-    if let Some(view) = seen(a, index) {
+    if let Some(view) = basic_view(a, index) {
         return Ok(view);
     }
     if let Some(index) = mask::fill_empty(a.shape(), index) {
@@ -82,17 +82,17 @@ pub fn get(a: &Array, index: &[Index]) -> Result<Array> {
     }
     if plan.axes.is_empty() {
         let part = slice_into(a, plan.window, shape)?;
-        // `a[:]` is `a` as it is now, also where somebody outside can write `a`.
+        // `a[:]` of an array that foreign code may write is a copy, so that the result keeps its values.
         return if part.is_same(a) && a.is_externally_mutable() { copy(a) } else { Ok(part) };
     }
-    let read = plan.places()?.read(&slice(a, plan.window.clone())?)?;
-    plan.move_picked_to_place(&rules::reshape(&read, plan.gathered_shape())?)
+    let gathered = plan.places()?.read(&slice(a, plan.window.clone())?)?;
+    plan.move_indexed_to_position(&rules::reshape(&gathered, plan.gathered_shape())?)
 }
 
-/// The part of an array, where its index names nothing but places and whole axes and it can be seen.
-fn seen(a: &Array, index: &[Index]) -> Option<Array> {
+/// The view of an evaluated array for an index of integers and full slices only; see [`part`].
+fn basic_view(a: &Array, index: &[Index]) -> Option<Array> {
     let entry = |entry: &Index| match entry {
-        Index::Int(place) => Some(Entry::Index(*place)),
+        Index::Int(i) => Some(Entry::Index(*i)),
         Index::Slice { start: None, stop: None, step: None | Some(1) } => Some(Entry::All),
         Index::Slice { .. } | Index::Ellipsis | Index::NewAxis | Index::Array(_) | Index::Mask(_) => None,
     };
@@ -100,7 +100,7 @@ fn seen(a: &Array, index: &[Index]) -> Option<Array> {
     part(a, &entries)
 }
 
-/// Refuse an index of `a` with arrays of a few places that are known, and outside: as [`get`] does once it is evaluated.
+/// Fail for an index of `a` with index arrays whose values are known and out of bounds, as the evaluation of [`get`] would.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -117,9 +117,9 @@ pub fn check_index(a: &Array, index: &[Index]) -> Result<()> {
     Plan::new(a.shape(), index)?.check_known()
 }
 
-/// `a` with `a[index]` set to, added to, … `values`, which broadcast to the shape of `a[index]` and take `a`'s dtype.
+/// `a` with `values` assigned, added, … to `a[index]`. They broadcast to its shape and take the dtype of `a`.
 ///
-/// Where an element is picked several times every value counts; of several values to set, the last one stays.
+/// If an element is selected several times, every value counts; of several values to assign, the last one remains.
 ///
 /// Fails where [`get`] does, or if the values do not broadcast.
 ///
@@ -158,20 +158,20 @@ pub fn update(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> 
         return slice_update(kind, a, plan.window, &values);
     }
     plan.check_known()?;
-    let places = plan.places()?;
-    let values = rules::reshape(&plan.move_picked_to_front(&values)?, plan.read_shape())?;
+    let indexer = plan.places()?;
+    let values = rules::reshape(&plan.move_indexed_to_front(&values)?, plan.read_shape())?;
     if plan.window.is_whole(a.shape()) {
-        return places.write(kind, a, &values);
+        return indexer.write(kind, a, &values);
     }
-    let part = places.write(kind, &slice(a, plan.window.clone())?, &values)?;
+    let part = indexer.write(kind, &slice(a, plan.window.clone())?, &values)?;
     slice_update(ScatterKind::Set, a, plan.window, &part)
 }
 
-/// `a` with the places where `mask`, of the shape of its first axes, holds set to the first of `values`, in row-major order.
+/// `a` with the true elements of `mask`, which covers its first axes, set to the first of `values`, in row-major order.
 ///
-/// As [`update`] with [`ScatterKind::Set`], but values beyond the number of places are ignored, which is MLX's rule.
+/// As [`update`] with [`ScatterKind::Set`], but values beyond the number of true elements are ignored, as in MLX.
 ///
-/// Fails where [`update`] does, and if there are fewer values than places.
+/// Fails where [`update`] does, and if there are fewer values than true elements.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -194,19 +194,22 @@ pub fn assign_first(a: &Array, mask: &Array, values: &Array) -> Result<Array> {
     update(ScatterKind::Set, a, &[Index::Mask(mask.clone())], &values)
 }
 
-/// An array and an index of it in which a mask has become an index array.
+/// An array, and an index of it in which an index array replaces a mask.
 struct MaskResolved {
     array: Array,
     index: SmallVec<[Index; 4]>,
 }
 
-/// The axes of a mask with several merged into one, if nothing else picks: one index array instead of one an axis.
+/// Merge the axes of a multi-dimensional mask, so that one index array replaces it instead of one per axis. `None` if there are
+/// other index arrays or masks.
 fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<MaskResolved>> {
-    let mut found = None;
+    let mut mask_entry = None;
     let mut before = 0;
-    for (place, entry) in index.iter().enumerate() {
+    for (position, entry) in index.iter().enumerate() {
         match entry {
-            Index::Mask(mask) if mask.ndim() > 1 && found.is_none() => found = Some((place, mask, before)),
+            Index::Mask(mask) if mask.ndim() > 1 && mask_entry.is_none() => {
+                mask_entry = Some((position, mask, before));
+            }
             Index::Slice { .. } => before += 1,
             Index::NewAxis => {}
             Index::Ellipsis => {
@@ -216,50 +219,50 @@ fn merge_masked_axes(a: &Array, index: &[Index]) -> Result<Option<MaskResolved>>
             Index::Int(_) | Index::Array(_) | Index::Mask(_) => return Ok(None),
         }
     }
-    let Some((place, mask, start)) = found else { return Ok(None) };
+    let Some((position, mask, start)) = mask_entry else { return Ok(None) };
     plan::check_mask(mask, a.shape(), start)?;
-    let (front, rest) = a.shape().split_at(start);
+    let (front, tail) = a.shape().split_at(start);
     let shape: Shape =
-        front.iter().copied().chain([mask.size()]).chain(rest[mask.ndim()..].iter().copied()).collect();
+        front.iter().copied().chain([mask.size()]).chain(tail[mask.ndim()..].iter().copied()).collect();
     let mut merged: SmallVec<[Index; 4]> = index.iter().cloned().collect();
-    merged[place] = Index::Array(mask::places(mask)?.flat);
+    merged[position] = Index::Array(mask::mask_indices(mask)?.flat);
     Ok(Some(MaskResolved { array: rules::reshape(a, shape)?, index: merged }))
 }
 
-/// A node of its own with all elements of `a`.
+/// A separate node with all elements of `a`.
 fn copy(a: &Array) -> Result<Array> {
     let window = Box::new(Window::whole(a.shape()));
     Array::record_one(Slice { window, shape: a.shape().clone() }, &[a])
 }
 
-/// Old and new values of one shape combined.
+/// Combine old and new values of the same shape.
 fn combine(kind: ScatterKind, old: &Array, new: &Array) -> Result<Array> {
-    // What is assigned are values: memory of others, or that others see and may write, stays theirs.
-    let is_of_others =
+    // Assignment copies: the result must not alias memory that foreign code owns or may write.
+    let is_foreign =
         new.storage().is_some_and(|storage| !storage.buffer.is_owned()) || new.is_externally_mutable();
     match combining(kind) {
-        None if is_of_others && !new.is_traced() => new.copied(),
+        None if is_foreign && !new.is_traced() => new.copied(),
         None => Ok(new.clone()),
         Some(kind) => rules::binary(kind, old, new),
     }
 }
 
-/// `values` in the shape that is written; surplus leading axes of length one are dropped, as NumPy does.
+/// Broadcast `values` to the shape that is written; surplus leading axes of length one are dropped, as in NumPy.
 fn fit(values: &Array, shape: &Shape) -> Result<Array> {
     let surplus = values.ndim().saturating_sub(shape.ndim());
-    let (leading, rest) = values.shape().split_at(surplus);
-    let dropped = Shape::from(rest);
+    let (leading, tail) = values.shape().split_at(surplus);
+    let shape_without_surplus = Shape::from(tail);
     ensure!(
-        leading.iter().all(|&length| length == 1) && dropped.broadcasts_to(shape),
+        leading.iter().all(|&length| length == 1) && shape_without_surplus.broadcasts_to(shape),
         Value("index"),
         "cannot broadcast values of shape {} to {shape}",
         values.shape()
     );
-    rules::broadcast(&rules::reshape(values, dropped)?, shape)
+    rules::broadcast(&rules::reshape(values, shape_without_surplus)?, shape)
 }
 
-/// An update under a single mask, with values that do not depend on which elements the mask picks: a choice element
-/// by element, which needs no value of the mask. `None` if it is something else.
+/// An update under a single mask with values that do not depend on which elements are selected: an elementwise select, which
+/// does not need the mask's values. `None` for other updates.
 fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -> Result<Option<Array>> {
     let mut mask = None;
     for (i, entry) in index.iter().enumerate() {
@@ -271,10 +274,10 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
             }
         }
     }
-    let Some((place, mask)) = mask else { return Ok(None) };
+    let Some((position, mask)) = mask else { return Ok(None) };
     let mask_ndim = mask.ndim();
     let trailing = a.ndim().saturating_sub(mask_ndim);
-    let first = place == 0;
+    let first = position == 0;
     if mask_ndim == 0 {
         return Ok(None);
     }
@@ -293,9 +296,9 @@ fn update_where(kind: ScatterKind, a: &Array, index: &[Index], values: &Array) -
     choose(kind, a, &mask, &values).map(Some)
 }
 
-/// `a` updated by `values` where `mask` holds, all of one shape.
+/// `a` updated by `values` where `mask` is true; all have the same shape.
 fn choose(kind: ScatterKind, a: &Array, mask: &Array, values: &Array) -> Result<Array> {
-    // Outside the mask the old element meets a value that leaves it, and its gradient, as they are.
+    // Outside the mask, combine elements with the identity of the operation, so that they and their gradients do not change.
     let other = match kind {
         ScatterKind::Set | ScatterKind::Maximum | ScatterKind::Minimum => a.clone(),
         ScatterKind::Add => rules::zeros_like(a),
@@ -304,12 +307,12 @@ fn choose(kind: ScatterKind, a: &Array, mask: &Array, values: &Array) -> Result<
     combine(kind, a, &Array::record_one(Select, &[mask, values, &other])?)
 }
 
-/// Index arrays as integers, all of one shape.
+/// Index arrays, broadcast to one shape.
 fn broadcast_indices(arrays: &[Array], shape: &Shape) -> Result<Inputs> {
     arrays.iter().map(|array| rules::broadcast(array, shape)).collect()
 }
 
-/// Refuse index arrays that do not hold integers.
+/// Fail for index arrays that are not integers.
 fn check_integers(op: &str, indices: &Array) -> Result<()> {
     ensure!(indices.dtype().is_integer(), Type(op), "indices must be integers, not {}", indices.dtype());
     Ok(())

@@ -1,4 +1,4 @@
-//! Part: some places and whole axes of an evaluated array, which need no operation.
+//! Views of evaluated arrays by integer indices, made without recording an operation.
 
 use std::sync::Arc;
 
@@ -6,17 +6,17 @@ use umber_types::shape::from_start;
 
 use crate::graph::Array;
 
-/// What a part has of an axis.
+/// The selection along one axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Entry {
     /// One element, counted from the end if negative; the axis vanishes.
     Index(i64),
-    /// All of it.
+    /// All elements.
     All,
 }
 
-/// The part of an array at some places and whole axes, all of those that are not named, if it is evaluated and no transformation sees it: programs
-/// that go through an array in a loop ask for nothing else.
+/// The view of an evaluated array at integer indices, with all elements along the other axes: a fast path for loops over the
+/// elements of an array. `None` if the array is not evaluated, a transformation traces it, or an index is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -37,22 +37,22 @@ pub fn part(array: &Array, entries: &[Entry]) -> Option<Array> {
     let mut offset = layout.offset;
     for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
         match entries.get(axis) {
-            Some(&Entry::Index(place)) => {
-                let place =
-                    usize::try_from(from_start(place, length)).ok().filter(|&place| place < length)?;
-                offset = offset.checked_add_signed(place as isize * stride)?;
+            Some(&Entry::Index(index)) => {
+                let index =
+                    usize::try_from(from_start(index, length)).ok().filter(|&index| index < length)?;
+                offset = offset.checked_add_signed(index as isize * stride)?;
             }
             None | Some(Entry::All) if length > 0 => {}
             None | Some(Entry::All) => return None,
         }
     }
-    Some(Array::placed(Arc::clone(&storage.buffer), array.dtype(), |shape, shown| {
-        shown.offset = offset;
+    Some(Array::placed(Arc::clone(&storage.buffer), array.dtype(), |shape, view| {
+        view.offset = offset;
         for (axis, (&length, &stride)) in layout.shape.iter().zip(&layout.strides).enumerate() {
             if !matches!(entries.get(axis), Some(Entry::Index(_))) {
                 shape.push(length);
-                shown.shape.push(length);
-                shown.strides.push(stride);
+                view.shape.push(length);
+                view.strides.push(stride);
             }
         }
     }))

@@ -1,7 +1,7 @@
-//! What an index means for an array of some shape.
+//! Resolution of an index against the shape of an array.
 //!
-//! Every index is a window of the array, then index arrays on some of the window's axes, then a shape. Integers
-//! are part of the window; where they stand still decides, as in NumPy, where the axes of index arrays go.
+//! Every index is a window of the array, index arrays on some of the window's axes, and a final shape. Integers are part of the
+//! window, but their position among the entries still decides, as in NumPy, where the axes of index arrays go.
 
 use smallvec::SmallVec;
 use umber_types::shape::{from_start, out_of_bounds};
@@ -14,40 +14,40 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules;
 use crate::primitives::slice::Window;
 
-/// No axis is as long: bounds from here on mean its ends, whatever its length.
-const BEYOND_ALL: u64 = 1 << 62;
+/// Longer than any axis: a slice bound of at least this magnitude refers to an end of the axis, whatever its length.
+const UNBOUNDED: u64 = 1 << 62;
 
-/// An index, resolved.
+/// A resolved index.
 pub(super) struct Plan {
-    /// The part of the array that is indexed. Its axes are the array's.
+    /// The window of the array that is indexed. It has the axes of the array.
     pub(super) window: Window,
-    /// Axes picked from by index arrays, ascending.
+    /// The axes with index arrays, ascending.
     pub(super) axes: SmallVec<[usize; 4]>,
-    /// Their index arrays, not yet broadcast.
+    /// The index arrays, before broadcasting.
     indices: Inputs,
     /// The common shape of the index arrays.
     pub(super) indexed_shape: Shape,
     /// Axes of the result that do not come from index arrays.
     kept_axes: Shape,
-    /// Before which of the kept axes those of the index arrays go.
+    /// The position among the kept axes at which the axes of the index arrays are inserted.
     axis_position: usize,
-    /// The axes whose ends cut off a slice.
-    cut: SmallVec<[usize; 2]>,
+    /// The axes with slice bounds that are clamped to the axis.
+    clamped: SmallVec<[usize; 2]>,
 }
 
-/// Where entries that count as index arrays stand.
+/// The positions of the entries that count as index arrays.
 #[derive(Default)]
 struct Group {
-    /// Kept axes before the first.
+    /// The number of kept axes before the first of them.
     axis_position: Option<usize>,
-    /// Entry number of the last.
+    /// The position of the last of them.
     last: usize,
-    /// Was there another entry between two of them?
+    /// Whether there is another entry between two of them.
     is_split: bool,
 }
 
 impl Group {
-    fn meet(&mut self, entry: usize, kept_axes: usize) {
+    fn add(&mut self, entry: usize, kept_axes: usize) {
         match self.axis_position {
             None => self.axis_position = Some(kept_axes),
             Some(_) => self.is_split |= entry != self.last + 1,
@@ -57,10 +57,10 @@ impl Group {
 }
 
 impl Plan {
-    /// What an index means for an array, of which a part is taken.
+    /// Resolve an index of `a`, and record which lengths of axes the result depends on.
     pub(super) fn of(a: &Array, index: &[Index]) -> Result<Plan> {
         let plan = Plan::new(a.shape(), index)?;
-        for &axis in &plan.cut {
+        for &axis in &plan.clamped {
             note_length_read(a, axis);
         }
         Ok(plan)
@@ -86,17 +86,17 @@ impl Plan {
             indexed_shape: Shape::scalar(),
             kept_axes: Shape::scalar(),
             axis_position: 0,
-            cut: SmallVec::new(),
+            clamped: SmallVec::new(),
         };
         let mut group = Group::default();
         let mut axis = 0;
         let mut has_arrays = false;
-        for (number, entry) in index.iter().enumerate() {
+        for (position, entry) in index.iter().enumerate() {
             if matches!(entry, Index::Int(_) | Index::Array(_) | Index::Mask(_)) {
-                group.meet(number, plan.kept_axes.ndim());
+                group.add(position, plan.kept_axes.ndim());
             }
             match entry {
-                Index::Int(axis_position) => plan.take_one(axis, resolve(*axis_position, axis, shape[axis])?),
+                Index::Int(i) => plan.take_index(axis, resolve(*i, axis, shape[axis])?),
                 Index::Slice { start, stop, step } => {
                     plan.take_slice(axis, shape[axis], *start, *stop, step.unwrap_or(1))?;
                 }
@@ -110,12 +110,12 @@ impl Plan {
                 Index::Array(array) => {
                     check_integers("index", array)?;
                     has_arrays = true;
-                    plan.pick(axis, array.clone())?;
+                    plan.add_index_array(axis, array.clone())?;
                 }
                 Index::Mask(array) => {
                     check_mask(array, shape, axis)?;
                     has_arrays = true;
-                    plan.pick_where(axis, array)?;
+                    plan.add_mask(axis, array)?;
                 }
             }
             axis += axes_used(entry);
@@ -127,8 +127,8 @@ impl Plan {
         Ok(plan)
     }
 
-    fn take_one(&mut self, axis: usize, axis_position: usize) {
-        self.window.starts[axis] = axis_position;
+    fn take_index(&mut self, axis: usize, index: usize) {
+        self.window.starts[axis] = index;
         self.window.lengths.as_mut_slice()[axis] = 1;
     }
 
@@ -142,22 +142,20 @@ impl Plan {
     ) -> Result<()> {
         ensure!(step != 0, Value("index"), "slice step must be non-zero");
         let n = length as i64;
-        // Backwards, -1 stands for one before the first element.
+        // For a negative step, -1 is the position before the first element.
         let (lowest, highest) = if step < 0 { (-1, n - 1) } else { (0, n) };
-        let counted = |axis_position: i64| from_start(axis_position, length);
-        let bound = |given: Option<i64>, default: i64| {
-            given.map_or(default, |axis_position| counted(axis_position).clamp(lowest, highest))
-        };
+        let resolved = |i: i64| from_start(i, length);
+        let bound =
+            |value: Option<i64>, default: i64| value.map_or(default, |i| resolved(i).clamp(lowest, highest));
         let (first, last) = if step < 0 { (highest, lowest) } else { (lowest, highest) };
-        // What is beyond any length says nothing of this one.
-        let is_cut = |&axis_position: &i64| {
-            axis_position.unsigned_abs() < BEYOND_ALL && !(lowest..=highest).contains(&counted(axis_position))
-        };
-        let is_cut = [start, stop].iter().flatten().any(is_cut);
+        // Bounds beyond all lengths do not depend on this one.
+        let is_clamped =
+            |&i: &i64| i.unsigned_abs() < UNBOUNDED && !(lowest..=highest).contains(&resolved(i));
+        let is_clamped = [start, stop].iter().flatten().any(is_clamped);
         let (start, stop) = (bound(start, first), bound(stop, last));
         let distance = if step < 0 { start - stop } else { stop - start };
-        if is_cut || distance < 0 {
-            self.cut.push(axis);
+        if is_clamped || distance < 0 {
+            self.clamped.push(axis);
         }
         let count = (distance.max(0) as u64).div_ceil(step.unsigned_abs()) as usize;
         if count > 0 {
@@ -171,26 +169,26 @@ impl Plan {
         Ok(())
     }
 
-    fn pick(&mut self, axis: usize, indices: Array) -> Result<()> {
-        self.meet_shape(indices.shape())?;
+    fn add_index_array(&mut self, axis: usize, indices: Array) -> Result<()> {
+        self.broadcast_with(indices.shape())?;
         self.axes.push(axis);
         self.indices.push(indices);
         Ok(())
     }
 
-    fn pick_where(&mut self, axis: usize, array: &Array) -> Result<()> {
-        let places = mask::places(array)?;
+    fn add_mask(&mut self, axis: usize, array: &Array) -> Result<()> {
+        let selected = mask::mask_indices(array)?;
         if array.ndim() == 0 {
-            // No axis is picked from: once if true, never if false.
-            return self.meet_shape(&Shape::from([places.count]));
+            // A mask without axes selects everything once if true, and nothing if false.
+            return self.broadcast_with(&Shape::from([selected.count]));
         }
-        for (i, indices) in places.indices(array)?.into_iter().enumerate() {
-            self.pick(axis + i, indices)?;
+        for (i, indices) in selected.indices(array)?.into_iter().enumerate() {
+            self.add_index_array(axis + i, indices)?;
         }
         Ok(())
     }
 
-    fn meet_shape(&mut self, shape: &Shape) -> Result<()> {
+    fn broadcast_with(&mut self, shape: &Shape) -> Result<()> {
         match self.indexed_shape.broadcast(shape) {
             Some(common) => self.indexed_shape = common,
             None => bail!(
@@ -202,13 +200,13 @@ impl Plan {
         Ok(())
     }
 
-    /// The index arrays with the axes they pick from.
+    /// The index arrays, with the axes that they index.
     pub(super) fn places(&self) -> Result<Places> {
         let indices = broadcast_indices(&self.indices, &self.indexed_shape)?;
         Ok(Places::grid("index", &self.axes, indices))
     }
 
-    /// Refuse index arrays whose values are known to lie outside.
+    /// Fail for index arrays whose values are known and out of bounds.
     pub(super) fn check_known(&self) -> Result<()> {
         for (&axis, indices) in self.axes.iter().zip(&self.indices) {
             bounds::check_known("index", indices, axis, self.window.lengths[axis])?;
@@ -222,38 +220,38 @@ impl Plan {
         before.iter().chain(self.indexed_shape.iter()).chain(after).copied().collect()
     }
 
-    /// The shape of what the places read from the window: the index arrays' axes, then the others, integers' too.
+    /// The shape of the elements read from the window: the axes of the index arrays, then the other axes, with those of integers.
     pub(super) fn read_shape(&self) -> Shape {
         let lengths = self.window.lengths.iter().enumerate();
-        let rest = lengths.filter(|(axis, _)| !self.axes.contains(axis)).map(|(_, &length)| length);
-        self.indexed_shape.iter().copied().chain(rest).collect()
+        let others = lengths.filter(|(axis, _)| !self.axes.contains(axis)).map(|(_, &length)| length);
+        self.indexed_shape.iter().copied().chain(others).collect()
     }
 
-    /// The shape of the result with the index arrays' axes in front.
+    /// The shape of the result with the axes of the index arrays in front.
     pub(super) fn gathered_shape(&self) -> Shape {
         self.indexed_shape.iter().chain(self.kept_axes.iter()).copied().collect()
     }
 
-    /// From the index arrays' axes in front to the order of the result.
-    pub(super) fn move_picked_to_place(&self, x: &Array) -> Result<Array> {
-        let indexed_shape = self.indexed_shape.ndim();
-        let order = (indexed_shape..indexed_shape + self.axis_position)
-            .chain(0..indexed_shape)
-            .chain(indexed_shape + self.axis_position..x.ndim());
+    /// Move the axes of the index arrays from the front to their position in the result.
+    pub(super) fn move_indexed_to_position(&self, x: &Array) -> Result<Array> {
+        let indexed_ndim = self.indexed_shape.ndim();
+        let order = (indexed_ndim..indexed_ndim + self.axis_position)
+            .chain(0..indexed_ndim)
+            .chain(indexed_ndim + self.axis_position..x.ndim());
         rules::transpose(x, &order.collect::<SmallVec<[usize; 6]>>())
     }
 
-    /// From the order of the result to the index arrays' axes in front.
-    pub(super) fn move_picked_to_front(&self, x: &Array) -> Result<Array> {
-        let indexed_shape = self.indexed_shape.ndim();
-        let order = (self.axis_position..self.axis_position + indexed_shape)
+    /// Move the axes of the index arrays from their position in the result to the front.
+    pub(super) fn move_indexed_to_front(&self, x: &Array) -> Result<Array> {
+        let indexed_ndim = self.indexed_shape.ndim();
+        let order = (self.axis_position..self.axis_position + indexed_ndim)
             .chain(0..self.axis_position)
-            .chain(self.axis_position + indexed_shape..x.ndim());
+            .chain(self.axis_position + indexed_ndim..x.ndim());
         rules::transpose(x, &order.collect::<SmallVec<[usize; 6]>>())
     }
 }
 
-/// How many axes of the array an entry stands for; an ellipsis takes what the others leave.
+/// The number of axes that an entry indexes; an ellipsis stands for the axes that the others do not index.
 pub(super) fn axes_used(entry: &Index) -> usize {
     match entry {
         Index::Int(_) | Index::Slice { .. } | Index::Array(_) => 1,
@@ -263,16 +261,16 @@ pub(super) fn axes_used(entry: &Index) -> usize {
 }
 
 /// An index counted from the start.
-fn resolve(axis_position: i64, axis: usize, length: usize) -> Result<usize> {
-    let shifted = from_start(axis_position, length);
-    if (0..length as i64).contains(&shifted) {
-        Ok(shifted as usize)
+fn resolve(index: i64, axis: usize, length: usize) -> Result<usize> {
+    let resolved = from_start(index, length);
+    if (0..length as i64).contains(&resolved) {
+        Ok(resolved as usize)
     } else {
-        Err(out_of_bounds(axis_position, axis, length).with_op("index"))
+        Err(out_of_bounds(index, axis, length).with_op("index"))
     }
 }
 
-/// Refuse a mask that is not bool, or whose shape is not that of the axes it picks from.
+/// Fail for a mask that is not bool, or whose shape differs from that of the axes it indexes.
 pub(super) fn check_mask(mask: &Array, shape: &Shape, axis: usize) -> Result<()> {
     ensure!(
         mask.dtype() == umber_types::DType::Bool,

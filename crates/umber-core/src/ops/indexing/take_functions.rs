@@ -31,23 +31,25 @@ use crate::primitives::slice_update::slice_update;
 pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
     check_integers("take", indices)?;
     if let Some(index) = indices.constant() {
-        let along = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
-        let length = along.map_or(a.size(), |axis| a.shape()[axis]);
+        let axis = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
+        let length = axis.map_or(a.size(), |axis| a.shape()[axis]);
         let index = index.as_i64();
         if indices.size() > 0 && !(-(length as i64)..length as i64).contains(&index) {
-            return Err(out_of_bounds(index, along.unwrap_or(0), length).with_op("take"));
+            return Err(out_of_bounds(index, axis.unwrap_or(0), length).with_op("take"));
         }
     }
     let Some(axis) = axis else {
-        let places = Places::grid("take", &[0], smallvec![indices.clone()]);
-        return places.read(&rules::reshape(a, [a.size()])?);
+        let indexer = Places::grid("take", &[0], smallvec![indices.clone()]);
+        return indexer.read(&rules::reshape(a, [a.size()])?);
     };
     let axis = normalize_axis("take", axis, a.ndim())?;
-    let places = Places::grid("take", &[axis], smallvec![indices.clone()]);
-    let read = places.read(a)?;
-    let picked = indices.ndim();
-    let order = (picked..picked + axis).chain(0..picked).chain(picked + axis..read.ndim());
-    rules::transpose(&read, &order.collect::<SmallVec<[usize; 6]>>())
+    let indexer = Places::grid("take", &[axis], smallvec![indices.clone()]);
+    let gathered = indexer.read(a)?;
+    let indexed_ndim = indices.ndim();
+    let order = (indexed_ndim..indexed_ndim + axis)
+        .chain(0..indexed_ndim)
+        .chain(indexed_ndim + axis..gathered.ndim());
+    rules::transpose(&gathered, &order.collect::<SmallVec<[usize; 6]>>())
 }
 
 /// [`take`] with a mode for indices out of bounds.
@@ -64,13 +66,13 @@ pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
 /// ```
 ///
 /// # Errors
-/// Where [`take`] fails, and if there are indices but no elements.
+/// If [`take`] fails, and if there are indices but no elements.
 pub fn take_within(a: &Array, indices: &Array, axis: Option<i64>, mode: OutOfBounds) -> Result<Array> {
     if mode == OutOfBounds::Raise {
         return take(a, indices, axis);
     }
-    let along = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
-    let length = along.map_or(a.size(), |axis| a.shape()[axis]);
+    let axis_index = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
+    let length = axis_index.map_or(a.size(), |axis| a.shape()[axis]);
     ensure!(
         length > 0 || indices.size() == 0,
         Index("take"),
@@ -101,7 +103,7 @@ fn align(op: &str, a: &Array, indices: &Array, axis: Option<i64>) -> Result<Alig
         indices.ndim(),
         source.ndim()
     );
-    // Along the other axes both broadcast to a common shape.
+    // Along the other axes, both broadcast to a common shape.
     let Some(common) = source.shape().with(axis, 1).broadcast(&indices.shape().with(axis, 1)) else {
         bail!(
             Value(op),
@@ -163,12 +165,12 @@ pub fn put_along_axis(a: &Array, indices: &Array, values: &Array, axis: Option<i
         a.shape()
     );
     let values = rules::broadcast(&cast_constant(values, a.dtype())?, shape)?;
-    let places = Places::along("put_along_axis", aligned.axis, aligned.indices);
-    rules::reshape(&places.write(ScatterKind::Set, &aligned.source, &values)?, a.shape().clone())
+    let indexer = Places::along("put_along_axis", aligned.axis, aligned.indices);
+    rules::reshape(&indexer.write(ScatterKind::Set, &aligned.source, &values)?, a.shape().clone())
 }
 
-/// A block whose start is known only at evaluation: an index array over the block for each indexed axis, and the part of
-/// the array that the block covers along the other axes.
+/// A block whose start is known only at evaluation: an index array over the block for each indexed axis, and a window of the
+/// array that covers the block along the other axes.
 struct Block {
     op: &'static str,
     axes: SmallVec<[usize; 4]>,
@@ -198,16 +200,17 @@ impl Block {
         let grid: Shape = sorted.iter().map(|&axis| sizes[axis]).collect();
         let starts = rules::cast(&rules::reshape(start, [axes.len()])?, DType::Int64)?;
         let mut indices = Inputs::from_elem(starts.clone(), sorted.len());
-        for (number, &axis) in axes.iter().enumerate() {
+        for (i, &axis) in axes.iter().enumerate() {
             let axis = normalize_axis(op, axis, a.ndim())?;
-            let place = sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
-            let first = rules::reshape(&slice_along(&starts, 0, number, 1)?, Shape::scalar())?;
-            // Negative indices would count from the end.
+            let position =
+                sorted.iter().position(|&other| other == axis).expect("sorted holds the same axes");
+            let first = rules::reshape(&slice_along(&starts, 0, i, 1)?, Shape::scalar())?;
+            // Move negative starts out of bounds: as indices, they would count from the end.
             let length = NumberOfElements { axes: Axes::sorted([axis]), dtype: DType::Int64 }.record(a)?;
-            let outside = rules::sub(&first, &length)?;
+            let out_of_range = rules::sub(&first, &length)?;
             let is_negative = binary(BinaryKind::Less, &first, &constant(&first, 0))?;
-            let first = Array::record_one(Select, &[&is_negative, &outside, &first])?;
-            indices[place] = rules::add(&iota(&grid, place)?, &rules::broadcast(&first, &grid)?)?;
+            let first = Array::record_one(Select, &[&is_negative, &out_of_range, &first])?;
+            indices[position] = rules::add(&iota(&grid, position)?, &rules::broadcast(&first, &grid)?)?;
         }
         let axes = SmallVec::from_slice(&sorted);
         let mut window = Window::whole(a.shape());
@@ -243,16 +246,16 @@ impl Block {
 /// ```
 pub fn dynamic_slice(a: &Array, start: &Array, axes: &[i64], sizes: &[i64]) -> Result<Array> {
     let block = Block::new("slice", a, start, axes, &Shape::checked("slice", sizes)?)?;
-    let part = slice(a, block.window.clone())?;
+    let window = slice(a, block.window.clone())?;
     if block.axes.is_empty() {
-        return Ok(part);
+        return Ok(window);
     }
-    let read = block.places().read(&part)?;
-    let mut back: SmallVec<[usize; 6]> = SmallVec::from_elem(0, a.ndim());
-    for (to, from) in block.order().into_iter().enumerate() {
-        back[from] = to;
+    let read = block.places().read(&window)?;
+    let mut inverse: SmallVec<[usize; 6]> = SmallVec::from_elem(0, a.ndim());
+    for (position, axis) in block.order().into_iter().enumerate() {
+        inverse[axis] = position;
     }
-    rules::transpose(&read, &back)
+    rules::transpose(&read, &inverse)
 }
 
 /// Return a copy of an array with a block replaced that starts at computed indices.
@@ -278,6 +281,6 @@ pub fn dynamic_slice_update(a: &Array, update: &Array, start: &Array, axes: &[i6
     if block.window.is_whole(a.shape()) {
         return block.places().write(ScatterKind::Set, a, &values);
     }
-    let part = block.places().write(ScatterKind::Set, &slice(a, block.window.clone())?, &values)?;
-    slice_update(ScatterKind::Set, a, block.window, &part)
+    let updated = block.places().write(ScatterKind::Set, &slice(a, block.window.clone())?, &values)?;
+    slice_update(ScatterKind::Set, a, block.window, &updated)
 }

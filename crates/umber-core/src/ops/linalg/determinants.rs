@@ -85,8 +85,8 @@ pub(super) fn rank_of(values: &Array, tolerance: f64) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{Array, ops::linalg::{MatrixNorm, cond}};
 /// let a = Array::from([[[1.0f32, 0.0], [0.0, 4.0]], [[1.0, 2.0], [2.0, 4.0]]]);
-/// let numbers = cond(&a, Some(MatrixNorm::MaxColumnSum))?.to_vec::<f32>()?;
-/// assert_eq!(numbers, [4.0, f32::INFINITY]);
+/// let condition = cond(&a, Some(MatrixNorm::MaxColumnSum))?.to_vec::<f32>()?;
+/// assert_eq!(condition, [4.0, f32::INFINITY]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
@@ -97,12 +97,12 @@ pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
         ensure!(length > 0, Value("linalg.cond"), "matrices must not be empty, got shape {}", a.shape());
         let (max_value, min_value) =
             (slice_along(&values, axis, 0, 1)?, slice_along(&values, axis, length - 1, 1)?);
-        let (above, below) = if norm == MatrixNorm::MaxSingularValue {
+        let (numerator, denominator) = if norm == MatrixNorm::MaxSingularValue {
             (max_value, min_value)
         } else {
             (min_value, max_value)
         };
-        let ratio = without_nan(&ops::divide(&above, &below)?, &values)?;
+        let ratio = without_nan(&ops::divide(&numerator, &denominator)?, &values)?;
         return rounded(&ops::squeeze(&ratio, Some(&[-1]))?, a.dtype());
     }
     let x = square("cond", a)?;
@@ -116,13 +116,13 @@ pub fn cond(a: &Array, norm: Option<MatrixNorm>) -> Result<Array> {
     rounded(&ops::squeeze(&product, Some(&[-2, -1]))?, a.dtype())
 }
 
-/// Infinity where an indefinite ratio is not the input's own NaN.
+/// Replace NaN in a ratio by infinity, unless the input has NaN.
 fn without_nan(ratio: &Array, input: &Array) -> Result<Array> {
     let axes: Vec<i64> = (0..ratio.ndim())
         .filter(|&axis| ratio.shape()[axis] != input.shape()[axis])
         .map(|axis| axis as i64)
         .collect();
-    let given = ops::any(&ops::isnan(input)?, Some(&axes), KeepAxes::Yes)?;
-    let made = ops::logical_and(&ops::isnan(ratio)?, &ops::logical_not(&given)?)?;
-    ops::select(&made, &constant(ratio, f64::INFINITY), ratio)
+    let input_has_nan = ops::any(&ops::isnan(input)?, Some(&axes), KeepAxes::Yes)?;
+    let is_undefined = ops::logical_and(&ops::isnan(ratio)?, &ops::logical_not(&input_has_nan)?)?;
+    ops::select(&is_undefined, &constant(ratio, f64::INFINITY), ratio)
 }

@@ -19,7 +19,7 @@ fn triangle_of(op: &str, a: &Array, triangle: Triangle) -> Result<Array> {
 /// Real eigenvalues and orthonormal eigenvectors of Hermitian matrices.
 ///
 /// Eigenvalues are in ascending order, eigenvectors one per column. Only one triangle is read. The gradient is
-/// Hermitian. Equal eigenvalues are treated as staying equal in it, which is right for functions that do not depend on
+/// Hermitian. Equal eigenvalues are treated as staying equal in it, which is correct for functions that do not depend on
 /// the choice of vectors among them.
 ///
 /// `[..., n, n]` to `[..., n]` and `[..., n, n]`. Fails if the matrices are not square.

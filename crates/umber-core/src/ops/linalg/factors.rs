@@ -1,4 +1,4 @@
-//! Factorisations: matrices as products of simpler ones.
+//! Matrix factorisations.
 
 use smallvec::smallvec;
 use umber_types::{Result, SortOrder};
@@ -60,7 +60,7 @@ pub fn qr(a: &Array, basis: Basis) -> Result<(Array, Array)> {
 /// A factorisation `a = (l u)[rows]` of matrices `[..., m, n]`.
 #[derive(Clone, Debug)]
 pub struct LuFactors {
-    /// The row of `l u` that each row of `a` equals, uint32.
+    /// The row of `l u` that equals each row of `a`, uint32.
     pub rows: Array,
     /// Unit lower triangular, `[..., m, min(m, n)]`.
     pub lower: Array,
@@ -114,18 +114,18 @@ pub fn lu_factor(a: &Array) -> Result<(Array, Array)> {
 /// A factorisation `a = u diag(values) vh`.
 #[derive(Clone, Debug)]
 pub struct SvdFactors {
-    /// Left singular vectors, one a column.
+    /// Left singular vectors, as columns.
     pub u: Array,
     /// Singular values in descending order, real.
     pub values: Array,
-    /// Right singular vectors, one a row, conjugated.
+    /// Right singular vectors, conjugated, as rows.
     pub vh: Array,
 }
 
 /// Singular value decomposition `a = u diag(values) vh`.
 ///
 /// `[..., m, n]`, with complete bases or with `min(m, n)` vectors of each. Equal singular values are treated as staying
-/// equal in the gradient, which is right for functions that do not depend on the choice of vectors among them.
+/// equal in the gradient, which is correct for functions that do not depend on the choice of vectors among them.
 ///
 /// Fails for fewer than two axes.
 ///
@@ -189,8 +189,8 @@ pub fn svdvals(a: &Array) -> Result<Array> {
 /// ```
 pub fn svd_hermitian(a: &Array) -> Result<SvdFactors> {
     let (values, vectors) = eigh(&square("svd", a)?, Triangle::Lower)?;
-    let sizes = ops::abs(&values)?;
-    let order = ops::argsort(&sizes, Some(-1), SortOrder::Descending)?;
+    let magnitudes = ops::abs(&values)?;
+    let order = ops::argsort(&magnitudes, Some(-1), SortOrder::Descending)?;
     let ordered = |x: &Array| ops::take_along_axis(x, &order, Some(-1));
     let u = ops::take_along_axis(&vectors, &ops::expand_dims(&order, &[-2])?, Some(-1))?;
     let zero = constant(&values, 0.0);
@@ -198,7 +198,7 @@ pub fn svd_hermitian(a: &Array) -> Result<SvdFactors> {
     let v = ops::multiply(&u, &ops::expand_dims(&ordered(&sign)?, &[-2])?)?;
     Ok(SvdFactors {
         u: rounded(&u, a.dtype())?,
-        values: rounded(&ordered(&sizes)?, a.dtype())?,
+        values: rounded(&ordered(&magnitudes)?, a.dtype())?,
         vh: rounded(&adjoint(&v)?, a.dtype())?,
     })
 }
@@ -215,15 +215,15 @@ pub fn svd_hermitian(a: &Array) -> Result<SvdFactors> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn svdvals_hermitian(a: &Array) -> Result<Array> {
-    rounded(&sizes_of(&square("svd", a)?)?, a.dtype())
+    rounded(&eigenvalue_magnitudes(&square("svd", a)?)?, a.dtype())
 }
 
-/// Absolute values of the eigenvalues in descending order, for matrices that are checked and promoted.
-pub(super) fn sizes_of(x: &Array) -> Result<Array> {
+/// Absolute values of the eigenvalues in descending order, of matrices that are already checked and promoted.
+pub(super) fn eigenvalue_magnitudes(x: &Array) -> Result<Array> {
     ops::sort(&ops::abs(&eigvalsh(x, Triangle::Lower)?)?, Some(-1), SortOrder::Descending)
 }
 
-/// Singular values of matrices that are checked and promoted.
+/// Singular values of matrices that are already checked and promoted.
 pub(super) fn values_of(x: &Array) -> Result<Array> {
     Array::record_one(Svd { vectors: Vectors::None }, &[x])
 }

@@ -1,7 +1,7 @@
 //! Linear algebra: functions of the matrices along the last two axes.
 //!
-//! Integers and bool become float32; float16 and bfloat16 are computed in float32 and rounded at the end. A matrix
-//! without a result (singular where it must not be) is an error at evaluation that names the matrix.
+//! Integers and bool become float32; float16 and bfloat16 are computed in float32 and rounded at the end. If a matrix has no
+//! result, such as the inverse of a singular matrix, evaluation fails with an error that names the matrix.
 
 mod determinants;
 mod eigenvalues;
@@ -23,7 +23,7 @@ pub use self::thresholds::*;
 use crate::graph::Array;
 use crate::primitives::rules::cast;
 
-/// Which triangle of a matrix.
+/// A triangle of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Triangle {
     /// On and below the diagonal.
@@ -32,13 +32,13 @@ pub enum Triangle {
     Upper,
 }
 
-/// The dtype that a function of `dtype` computes in.
+/// The dtype in which a function of `dtype` is computed.
 fn computing(dtype: DType) -> DType {
     let dtype = dtype.inexact();
     if dtype.is_half() { DType::Float32 } else { dtype }
 }
 
-/// Matrices in the dtype they are computed in.
+/// Matrices in the dtype in which they are computed.
 fn matrices(op: &str, a: &Array) -> Result<Array> {
     ensure!(
         a.ndim() >= 2,
@@ -49,7 +49,7 @@ fn matrices(op: &str, a: &Array) -> Result<Array> {
     cast(a, computing(a.dtype()))
 }
 
-/// Square matrices in the dtype they are computed in.
+/// Square matrices in the dtype in which they are computed.
 fn square(op: &str, a: &Array) -> Result<Array> {
     let x = matrices(op, a)?;
     let (rows, columns) = (a.shape()[a.ndim() - 2], a.shape()[a.ndim() - 1]);
@@ -59,12 +59,12 @@ fn square(op: &str, a: &Array) -> Result<Array> {
     Ok(x)
 }
 
-/// A result rounded to 16 bits if the operand was of such a dtype.
+/// Round a result to 16 bits if the operand has a 16-bit dtype.
 fn rounded(x: &Array, operand: DType) -> Result<Array> {
     if operand.is_half() && !x.dtype().is_complex() { cast(x, operand) } else { Ok(x.clone()) }
 }
 
-/// The machine epsilon of the dtype that `dtype` is computed in.
+/// The machine epsilon of the dtype in which `dtype` is computed.
 pub(crate) fn epsilon(dtype: DType) -> f64 {
     let is_double = computing(dtype).real() == DType::Float64;
     if is_double { f64::EPSILON } else { f64::from(f32::EPSILON) }

@@ -11,7 +11,7 @@ use crate::primitives::linalg::sum_last;
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, cast, constant, power_of_two, reshape, transpose, unary};
 
-/// Which norm, as users name it.
+/// The order of a norm, as users specify it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Order {
     /// Of vectors `sum(|x|^p)^(1/p)` and its limits; of matrices the induced norm, for `p` of ±1, ±2 and ±inf.
@@ -44,9 +44,9 @@ pub enum MatrixNorm {
 }
 
 impl MatrixNorm {
-    /// The norm that an order names.
+    /// The norm of an order.
     ///
-    /// Fails for a number that names none; `op` names the function in the error.
+    /// Fails for a number that is not the order of a norm; `op` names the function in the error.
     ///
     /// ```
     /// # use umber_core as umber;
@@ -161,9 +161,9 @@ pub fn vector_norm(a: &Array, order: f64, axes: Option<&[i64]>, keep: KeepAxes) 
 /// use umber::{Array, KeepAxes};
 /// use umber::ops::linalg::{Order, matrix_norm};
 /// let a = Array::from([[1.0f32, -2.0], [3.0, 4.0]]);
-/// let greatest = |order| matrix_norm(&a, Order::Number(order), KeepAxes::No)?.to_vec::<f32>();
-/// assert_eq!(greatest(1.0)?, [6.0]); // of the columns
-/// assert_eq!(greatest(f64::INFINITY)?, [7.0]); // of the rows
+/// let norm = |order| matrix_norm(&a, Order::Number(order), KeepAxes::No)?.to_vec::<f32>();
+/// assert_eq!(norm(1.0)?, [6.0]); // of the columns
+/// assert_eq!(norm(f64::INFINITY)?, [7.0]); // of the rows
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn matrix_norm(a: &Array, order: Order, keep: KeepAxes) -> Result<Array> {
@@ -173,7 +173,7 @@ pub fn matrix_norm(a: &Array, order: Order, keep: KeepAxes) -> Result<Array> {
     finish(&out, a, &Axes::sorted(axes), keep)
 }
 
-/// `out`, whose reduced axes have length one, rounded and in the shape the user asked for.
+/// Round the result, whose reduced axes have length one, and reshape it as requested by `keep`.
 fn finish(out: &Array, a: &Array, axes: &Axes, keep: KeepAxes) -> Result<Array> {
     rounded(&reshape(out, a.shape().reduced(axes, keep))?, a.dtype())
 }
@@ -185,7 +185,7 @@ fn reduced(kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
     Array::record_one(Reduce { kind, axes: axes.clone() }, &[x])
 }
 
-/// The extremum over axes, which must have elements.
+/// The extremum over axes, which must not be empty.
 fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array> {
     ensure!(
         axes.iter().all(|&axis| x.shape()[axis] > 0),
@@ -196,19 +196,19 @@ fn extremum(op: &str, kind: ReduceKind, x: &Array, axes: &Axes) -> Result<Array>
     reduced(kind, x, axes)
 }
 
-/// `sqrt(sum(|x|²))` over axes, which stay with length one, for dtypes whose squares neither overflow nor vanish in
-/// double precision.
-fn wide_length(x: &Array, axes: &Axes) -> Result<Array> {
+/// `sqrt(sum(|x|²))` over axes, which are kept with length one, for dtypes whose squares neither overflow nor underflow in
+/// float64.
+fn wide_norm(x: &Array, axes: &Axes) -> Result<Array> {
     let wide = cast(x, if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 })?;
-    let sum = reduced(ReduceKind::Sum, &square_of_size(&wide, None)?, axes)?;
+    let sum = reduced(ReduceKind::Sum, &squared_magnitude(&wide, None)?, axes)?;
     cast(&power_or(&sum, 0.5, 0.0)?, x.dtype().real())
 }
 
-/// `|x|²`, or `|x / scale|²`: not through the absolute value, whose derivatives at zero are not those of its square.
-fn square_of_size(x: &Array, scale: Option<&Array>) -> Result<Array> {
-    let square = |part: &Array| match scale {
-        Some(scale) => ops::square(&ops::divide(part, scale)?),
-        None => ops::square(part),
+/// `|x|²`, or `|x / scale|²`, computed without the absolute value, which is not differentiable at zero.
+fn squared_magnitude(x: &Array, scale: Option<&Array>) -> Result<Array> {
+    let square = |component: &Array| match scale {
+        Some(scale) => ops::square(&ops::divide(component, scale)?),
+        None => ops::square(component),
     };
     if x.dtype().is_complex() {
         ops::add(&square(&ops::real(x)?)?, &square(&ops::imag(x)?)?)
@@ -217,36 +217,36 @@ fn square_of_size(x: &Array, scale: Option<&Array>) -> Result<Array> {
     }
 }
 
-/// `sum(|x|^p)^(1/p)` over axes, which stay with length one.
+/// `sum(|x|^p)^(1/p)` over axes, which are kept with length one.
 fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
     if p == 2.0 && x.dtype().real() == DType::Float32 {
-        return wide_length(x, axes);
+        return wide_norm(x, axes);
     }
-    let size = ops::abs(x)?;
+    let magnitude = ops::abs(x)?;
     if p == f64::INFINITY {
-        return extremum("norm", ReduceKind::Max, &size, axes);
+        return extremum("norm", ReduceKind::Max, &magnitude, axes);
     }
     if p == f64::NEG_INFINITY {
-        return extremum("norm", ReduceKind::Min, &size, axes);
+        return extremum("norm", ReduceKind::Min, &magnitude, axes);
     }
     if p == 0.0 {
-        let is_other = ops::not_equal(&size, &constant(&size, 0.0))?;
-        return reduced(ReduceKind::Sum, &cast(&is_other, size.dtype())?, axes);
+        let is_nonzero = ops::not_equal(&magnitude, &constant(&magnitude, 0.0))?;
+        return reduced(ReduceKind::Sum, &cast(&is_nonzero, magnitude.dtype())?, axes);
     }
     if p == 1.0 {
-        return reduced(ReduceKind::Sum, &size, axes);
+        return reduced(ReduceKind::Sum, &magnitude, axes);
     }
     if axes.iter().any(|&axis| x.shape()[axis] == 0) {
-        return reduced(ReduceKind::Sum, &size, axes);
+        return reduced(ReduceKind::Sum, &magnitude, axes);
     }
-    // Powers of elements near one neither overflow nor vanish, and a scale that is a power of two rounds nothing.
+    // Scaled to near one, powers neither overflow nor underflow. A power of two scales exactly.
     let kind = if p > 0.0 { ReduceKind::Max } else { ReduceKind::Min };
-    let scale = power_of_two(&reduced(kind, &size, axes)?)?;
-    let expanded = broadcast(&scale, size.shape())?;
+    let scale = power_of_two(&reduced(kind, &magnitude, axes)?)?;
+    let expanded = broadcast(&scale, magnitude.shape())?;
     let powers = if p == 2.0 {
-        square_of_size(x, Some(&expanded))?
+        squared_magnitude(x, Some(&expanded))?
     } else {
-        let ratio = ops::divide(&size, &expanded)?;
+        let ratio = ops::divide(&magnitude, &expanded)?;
         power_or(&ratio, p, if p > 0.0 { 0.0 } else { f64::INFINITY })?
     };
     let sum = reduced(ReduceKind::Sum, &powers, axes)?;
@@ -254,7 +254,7 @@ fn power_norm(x: &Array, p: f64, axes: &Axes) -> Result<Array> {
     ops::multiply(&root, &scale)
 }
 
-/// `x^p` for `x` of zero or more, with the given value and no gradient at zero.
+/// `x^p` for non-negative `x`; at zero, the value `at_zero` and no gradient.
 pub(in crate::ops) fn power_or(x: &Array, p: f64, at_zero: f64) -> Result<Array> {
     let is_zero = ops::equal(x, &constant(x, 0.0))?;
     let safe = ops::select(&is_zero, &constant(x, 1.0), x)?;
@@ -266,7 +266,7 @@ pub(in crate::ops) fn power_or(x: &Array, p: f64, at_zero: f64) -> Result<Array>
     ops::select(&is_zero, &constant(x, at_zero), &power)
 }
 
-/// A norm of matrices, whose axes (rows, then columns) stay with length one.
+/// A norm of matrices, whose axes (rows, then columns) are kept with length one.
 pub(super) fn matrix_norm_of(
     op: &str,
     x: &Array,

@@ -26,7 +26,7 @@ use crate::primitives::slice::slice_along;
 /// ```
 pub fn expm(a: &Array) -> Result<Array> {
     let x = square("expm", a)?;
-    // Squarings take digits, of which single precision has few.
+    // Repeated squaring loses digits, of which float32 has few.
     let double = if x.dtype().is_complex() { DType::Complex128 } else { DType::Float64 };
     let exponential = Array::record_one(Expm, &[&cast(&x, double)?])?;
     rounded(&cast(&exponential, x.dtype())?, a.dtype())
@@ -55,17 +55,17 @@ pub fn matrix_power(a: &Array, n: i64) -> Result<Array> {
     if n == 0 {
         return identity_of(&a.shape()[..a.ndim() - 2], a.shape()[a.ndim() - 1], a.dtype());
     }
-    let (mut rest, mut square, mut power) = (n.unsigned_abs(), base, None);
+    let (mut exponent, mut square, mut power) = (n.unsigned_abs(), base, None);
     loop {
-        if rest & 1 == 1 {
+        if exponent & 1 == 1 {
             power = Some(match power {
                 Some(power) => ops::matmul(&power, &square)?,
                 None => square.clone(),
             });
         }
-        rest >>= 1;
+        exponent >>= 1;
         match power {
-            Some(power) if rest == 0 => return Ok(power),
+            Some(power) if exponent == 0 => return Ok(power),
             _ => square = ops::matmul(&square, &square)?,
         }
     }
@@ -127,7 +127,7 @@ pub fn multi_dot(arrays: &[&Array]) -> Result<Array> {
     reshape(&product, shape)
 }
 
-/// After which factor to split each stretch of the chain.
+/// For each segment of the chain, the factor after which to split it; by dynamic programming.
 fn best_splits(chain: &[Array]) -> Vec<Vec<usize>> {
     let count = chain.len();
     let size = |i: usize| if i == 0 { chain[0].shape()[0] } else { chain[i - 1].shape()[1] } as f64;
@@ -172,14 +172,14 @@ pub fn cross(a: &Array, b: &Array, axis: i64) -> Result<Array> {
     cross_along(a, b, CrossAxes { left: axis, right: axis, result: axis })
 }
 
-/// Along which axes the vectors of a cross product lie.
+/// The axes of the vectors in a cross product.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct CrossAxes {
-    /// That of the left operand.
+    /// The axis of the left operand.
     pub left: i64,
-    /// That of the right operand.
+    /// The axis of the right operand.
     pub right: i64,
-    /// That of the result.
+    /// The axis of the result.
     pub result: i64,
 }
 
@@ -202,18 +202,18 @@ pub fn cross_along(a: &Array, b: &Array, axes: CrossAxes) -> Result<Array> {
     };
     let (x, y) = (broadcast(&x, &shape)?, broadcast(&y, &shape)?);
     let last = shape.ndim() - 1;
-    let part = |v: &Array, i: usize| slice_along(v, last, i, 1);
+    let element = |v: &Array, i: usize| slice_along(v, last, i, 1);
     let component = |i: usize, j: usize| {
         ops::subtract(
-            &ops::multiply(&part(&x, i)?, &part(&y, j)?)?,
-            &ops::multiply(&part(&x, j)?, &part(&y, i)?)?,
+            &ops::multiply(&element(&x, i)?, &element(&y, j)?)?,
+            &ops::multiply(&element(&x, j)?, &element(&y, i)?)?,
         )
     };
     let product = ops::concatenate(&[&component(1, 2)?, &component(2, 0)?, &component(0, 1)?], Some(-1))?;
     move_axis(&product, last, normalize_axis("linalg.cross", axes.result, shape.ndim())?)
 }
 
-/// Vectors along the last axis, with three elements.
+/// Vectors along the last axis, padded to three elements.
 fn vectors(x: &Array, axis: i64) -> Result<Array> {
     let axis = normalize_axis("linalg.cross", axis, x.ndim())?;
     let last = x.ndim() - 1;

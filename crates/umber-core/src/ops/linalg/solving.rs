@@ -70,7 +70,7 @@ fn solve_as(op: Solve, a: &Array, b: &Array) -> Result<Array> {
     let solution = if x.ndim() == 2 && y.ndim() > 2 {
         solve_shared(op, &x, &y)?
     } else {
-        let (x, y) = meet_batches(op.name, &x, &y)?;
+        let (x, y) = broadcast_batches(op.name, &x, &y)?;
         Array::record_one(op, &[&x, &y])?
     };
     let solution = if is_vector {
@@ -82,8 +82,8 @@ fn solve_as(op: Solve, a: &Array, b: &Array) -> Result<Array> {
     rounded(&solution, dtype)
 }
 
-/// Two stacks of matrices with equal batch axes.
-fn meet_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
+/// Broadcast two stacks of matrices to common batch axes.
+fn broadcast_batches(op: &str, a: &Array, b: &Array) -> Result<(Array, Array)> {
     let Some(batch) = batch_shape(a).broadcast(&batch_shape(b)) else {
         bail!(
             Value(format_args!("linalg.{op}")),
@@ -116,7 +116,7 @@ pub fn inv(a: &Array) -> Result<Array> {
     rounded(&inverse_of(&x, OnSingular::Fail, "inv")?, a.dtype())
 }
 
-/// The inverse of matrices that are checked and promoted.
+/// The inverse of matrices that are already checked and promoted.
 pub(super) fn inverse_of(x: &Array, on_singular: OnSingular, name: &'static str) -> Result<Array> {
     Array::record_one(Inverse { on_singular, name }, &[x])
 }
@@ -173,7 +173,7 @@ pub(super) fn default_tolerance(a: &Array) -> f64 {
 /// Moore-Penrose pseudo-inverse of matrices.
 ///
 /// `[..., m, n]` to `[..., n, m]`. Singular values up to `tolerance` times the largest count as zero; by default, up to
-/// `max(m, n)` times the machine epsilon. The gradient is right where the rank does not change.
+/// `max(m, n)` times the machine epsilon. The gradient is correct where the rank does not change.
 ///
 /// Fails for fewer than two axes.
 ///
@@ -196,8 +196,8 @@ pub fn pinv(a: &Array, tolerance: Option<f64>) -> Result<Array> {
 pub struct LeastSquares {
     /// The solution of minimum norm, `[..., n]` or `[..., n, k]`.
     pub solution: Array,
-    /// The squares `|b - a x|²`, one for each right side, also if it is one. As NumPy's they are none for one matrix that
-    /// is not of full rank, or has no more rows than columns.
+    /// The squared residuals `|b - a x|²`, one for each right-hand side. As in NumPy, they are empty for a single matrix that is
+    /// rank-deficient or has no more rows than columns.
     pub residuals: Array,
     /// The rank of each matrix, int32.
     pub rank: Array,
@@ -216,10 +216,10 @@ pub struct LeastSquares {
 /// # use umber_core as umber;
 /// use umber::{Array, ops, ops::Closeness, ops::linalg::lstsq};
 /// let a = Array::from([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]]); // of a line at 0, 1 and 2
-/// let found = lstsq(&a, &Array::from([1.0, 3.0, 5.0]), None)?;
+/// let result = lstsq(&a, &Array::from([1.0, 3.0, 5.0]), None)?;
 /// let expected = Array::from([1.0, 2.0]);
-/// assert!(ops::allclose(&found.solution, &expected, Closeness::default())?.item()?.as_bool());
-/// assert_eq!(found.rank.to_vec::<i32>()?, [2]);
+/// assert!(ops::allclose(&result.solution, &expected, Closeness::default())?.item()?.as_bool());
+/// assert_eq!(result.rank.to_vec::<i32>()?, [2]);
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquares> {
@@ -253,7 +253,7 @@ pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquare
     })
 }
 
-/// Does NumPy return residuals for this matrix?
+/// Whether NumPy returns residuals for this matrix.
 fn has_residuals(a: &Array, rank: &Array) -> Result<bool> {
     let (rows, columns) = (a.shape()[0], a.shape()[1]);
     if rows <= columns {
@@ -262,7 +262,7 @@ fn has_residuals(a: &Array, rank: &Array) -> Result<bool> {
     Ok(data_dependent::known(rank)?.is_none_or(|rank| rank.as_i64() == columns as i64))
 }
 
-/// `|b - a x|²` for each right side, also for a vector.
+/// `|b - a x|²` for each right-hand side, also for a vector.
 fn residuals_of(a: &Array, solution: &Array, b: &Array) -> Result<Array> {
     let is_vector = b.ndim() == 1;
     let (x, y) = if is_vector {
@@ -275,5 +275,5 @@ fn residuals_of(a: &Array, solution: &Array, b: &Array) -> Result<Array> {
     ops::sum(&ops::square(&ops::abs(&distance)?)?, Some(&[-2]), KeepAxes::No)
 }
 
-/// The dtype of numbers of singular values.
+/// The dtype of ranks.
 pub(super) const COUNT: DType = DType::Int32;

@@ -1,8 +1,8 @@
-//! Ranks and pseudo-inverses with a tolerance for each matrix, as the array API standard allows.
+//! Ranks and pseudo-inverses with one tolerance per matrix, as in the array API standard.
 
 use umber_types::{DType, KeepAxes, Result, ensure};
 
-use super::factors::{SvdFactors, sizes_of, svd, svd_hermitian, values_of};
+use super::factors::{SvdFactors, eigenvalue_magnitudes, svd, svd_hermitian, values_of};
 use super::solving::{COUNT, default_tolerance};
 use super::{Basis, matrices, rounded, square};
 use crate::graph::Array;
@@ -11,7 +11,7 @@ use crate::primitives::linalg::adjoint;
 use crate::primitives::rules::{cast, constant};
 use crate::primitives::slice::slice_along;
 
-/// Tolerances, one for each matrix, beside the singular values `values`.
+/// One tolerance for each matrix, with an axis appended to broadcast against the singular values.
 fn align_tolerances(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     ensure!(
         tolerances.dtype().is_floating() || tolerances.dtype().is_integer(),
@@ -22,28 +22,28 @@ fn align_tolerances(op: &str, values: &Array, tolerances: &Array) -> Result<Arra
     ops::expand_dims(&cast(tolerances, values.dtype())?, &[-1])
 }
 
-/// Where singular values are above their matrix's tolerance times the largest singular value.
-fn counted(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
+/// Whether singular values are above their matrix's tolerance times the largest singular value.
+fn above_tolerance(op: &str, values: &Array, tolerances: &Array) -> Result<Array> {
     let (axis, length) = (values.ndim() - 1, values.shape()[values.ndim() - 1]);
     let max_value = slice_along(values, axis, 0, length.min(1))?;
     ops::greater(values, &ops::multiply(&max_value, &align_tolerances(op, values, tolerances)?)?)
 }
 
-/// The threshold up to which singular values count as zero; an array has a number for each matrix, or one for all.
+/// The threshold up to which singular values count as zero: an array with one element for each matrix, or one for all.
 #[derive(Clone, Copy, Debug)]
 pub enum Threshold<'a> {
     /// `max(m, n)` times the machine epsilon, relative to the largest singular value.
     Rounding,
     /// Relative to the largest singular value.
     Relative(&'a Array),
-    /// An absolute number.
+    /// An absolute value.
     Absolute(&'a Array),
 }
 
 /// The symmetry of matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symmetry {
-    /// None is known.
+    /// No symmetry is known.
     General,
     /// Equal to their conjugate transpose: only the lower triangle is read, and singular values are absolute eigenvalues.
     Hermitian,
@@ -67,11 +67,13 @@ pub fn matrix_rank_above(a: &Array, threshold: Threshold<'_>, symmetry: Symmetry
     const OP: &str = "matrix_rank";
     let values = match symmetry {
         Symmetry::General => values_of(&matrices(OP, a)?)?,
-        Symmetry::Hermitian => sizes_of(&square(OP, a)?)?,
+        Symmetry::Hermitian => eigenvalue_magnitudes(&square(OP, a)?)?,
     };
     let is_counted = match threshold {
-        Threshold::Rounding => counted(OP, &values, &Array::scalar(default_tolerance(a), DType::Float64))?,
-        Threshold::Relative(tolerances) => counted(OP, &values, tolerances)?,
+        Threshold::Rounding => {
+            above_tolerance(OP, &values, &Array::scalar(default_tolerance(a), DType::Float64))?
+        }
+        Threshold::Relative(tolerances) => above_tolerance(OP, &values, tolerances)?,
         Threshold::Absolute(bounds) => ops::greater(&values, &align_tolerances(OP, &values, bounds)?)?,
     };
     ops::sum(&cast(&is_counted, COUNT)?, Some(&[-1]), KeepAxes::No)
@@ -130,11 +132,11 @@ pub fn pinv_hermitian(a: &Array, tolerances: Option<&Array>) -> Result<Array> {
 }
 
 fn inverted(factors: &SvdFactors, tolerances: &Array, dtype: DType) -> Result<Array> {
-    let counted = counted("pinv", &factors.values, tolerances)?;
-    // What does not count is not divided by, so that its gradient is zero, not NaN.
+    let is_counted = above_tolerance("pinv", &factors.values, tolerances)?;
+    // Divide by one instead of the singular values that do not count, so that their gradient is zero, not NaN.
     let one = constant(&factors.values, 1.0);
-    let divisors = ops::select(&counted, &factors.values, &one)?;
-    let inverse = ops::divide(&cast(&counted, divisors.dtype())?, &divisors)?;
+    let divisors = ops::select(&is_counted, &factors.values, &one)?;
+    let inverse = ops::divide(&cast(&is_counted, divisors.dtype())?, &divisors)?;
     let scaled = ops::multiply(&adjoint(&factors.vh)?, &ops::expand_dims(&inverse, &[-2])?)?;
     rounded(&ops::matmul(&scaled, &adjoint(&factors.u)?)?, dtype)
 }

@@ -1,4 +1,4 @@
-//! Draws of booleans, integers and classes.
+//! Draws of booleans, integers and categories.
 
 use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder, UnaryKind, bail, ensure};
@@ -10,7 +10,7 @@ use crate::ops::data_dependent::has_value;
 use crate::ops::linalg::epsilon;
 use crate::ops::promotion::{cast_constant, meet};
 use crate::ops::{reductions, sorting};
-use crate::primitives::random::Pick;
+use crate::primitives::random::CategoricalSample;
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, mul, neg, reshape, sub, unary};
 use crate::primitives::select::Select;
 use crate::primitives::slice::slice_along;
@@ -44,8 +44,8 @@ pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Resul
     binary(BinaryKind::Less, &sample, &broadcast(&cast(p, DType::Float32)?, &shape)?)
 }
 
-/// Up to here every whole number is a float32.
-const EXACT: f64 = 16_777_216.0;
+/// float32 represents every integer up to this one.
+const MAX_EXACT: f64 = 16_777_216.0;
 
 /// Draw integers uniformly from `[low, high)`.
 ///
@@ -78,11 +78,11 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
         && let Some(last) = last_below(to)
         && shape.size() > 0
         && (from.check_fits(dtype).is_err() || last.check_fits(dtype).is_err())
-        && let Some((least, most)) = dtype.integer_bounds()
+        && let Some((min_value, max_value)) = dtype.integer_bounds()
     {
         bail!(
             Value("randint"),
-            "[{}, {}) does not fit {dtype} ({least}..{most})",
+            "[{}, {}) does not fit {dtype} ({min_value}..{max_value})",
             from.as_f64(),
             to.as_f64()
         );
@@ -100,7 +100,7 @@ pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
     }
 }
 
-/// The integer before a bound that is one.
+/// The largest integer below an integer bound; `None` for other bounds.
 fn last_below(bound: Scalar) -> Option<Scalar> {
     match bound {
         Scalar::Bool(bound) => Some(Scalar::Int(i64::from(bound) - 1)),
@@ -110,44 +110,44 @@ fn last_below(bound: Scalar) -> Option<Scalar> {
     }
 }
 
-/// `a < b`, in integers where both are.
+/// `a < b`, compared as integers if both are.
 fn is_below(a: Scalar, b: Scalar) -> bool {
-    let whole = |value| match value {
+    let integer = |value| match value {
         Scalar::Bool(value) => Some(i128::from(value)),
         Scalar::Int(value) => Some(i128::from(value)),
         Scalar::UInt(value) => Some(i128::from(value)),
         Scalar::Float(_) | Scalar::Complex(..) => None,
     };
-    match (whole(a), whole(b)) {
+    match (integer(a), integer(b)) {
         (Some(a), Some(b)) => a < b,
         _ => a.as_f64() < b.as_f64(),
     }
 }
 
-/// Is a bound exact as a float32? Nothing if that depends on values; of what is not an integer only a float32 is known.
+/// Whether float32 represents a bound exactly; `None` if that depends on its values. Floating-point bounds are rounded.
 fn is_exact(bound: &Array) -> Option<bool> {
     let narrow = bound.dtype().size() <= 2 || !bound.dtype().is_integer();
-    if narrow { Some(true) } else { bound.constant().map(|value| value.as_f64().abs() <= EXACT) }
+    if narrow { Some(true) } else { bound.constant().map(|value| value.as_f64().abs() <= MAX_EXACT) }
 }
 
 fn is_beyond(bound: &Array) -> Result<Array> {
-    let size = unary(UnaryKind::Abs, &cast(bound, DType::Float64)?)?;
-    binary(BinaryKind::Greater, &size, &constant(&size, EXACT))
+    let magnitude = unary(UnaryKind::Abs, &cast(bound, DType::Float64)?)?;
+    binary(BinaryKind::Greater, &magnitude, &constant(&magnitude, MAX_EXACT))
 }
 
-/// From a float32 sample, as MLX does.
+/// Integers from a float32 sample, as MLX draws them.
 fn narrow_integers(low: &Array, high: &Array, dtype: DType, key: &Array) -> Result<Array> {
     let sample = float32_between("randint", key, low, high)?;
     let drawn = cast(&unary(UnaryKind::Floor, &sample)?, dtype)?;
-    // Rounding may have reached `high`, or left `low` when that is not a float32.
+    // Rounding may give `high`, or a value below `low` if float32 cannot represent it.
     let high = if high.dtype() == DType::Bool { &cast(high, DType::Int32)? } else { high };
-    let top = cast(&sub(high, &constant(high, 1))?, dtype)?;
-    binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &drawn, &top)?, &cast(low, dtype)?)
+    let max_value = cast(&sub(high, &constant(high, 1))?, dtype)?;
+    binary(BinaryKind::Maximum, &binary(BinaryKind::Minimum, &drawn, &max_value)?, &cast(low, dtype)?)
 }
 
-/// The upper half of the 128 bits of a random word times `high - low`, above `low`; all wraps at 64 bits.
+/// `low` plus the upper 64 bits of the 128-bit product of a random word and `high - low`, all modulo 2⁶⁴.
 fn wide_integers(low: &Array, high: &Array, dtype: DType, key: &Array) -> Result<Array> {
-    // Through the widest integer of the bound's own kind, which wraps to the same bits.
+    // Signed integers wrap to the same 64 bits.
     let word = |bound: &Array| cast_constant(bound, DType::UInt64);
     let (low, high) = (word(low)?, word(high)?);
     let shape = low.shape();
@@ -162,13 +162,13 @@ fn wide_integers(low: &Array, high: &Array, dtype: DType, key: &Array) -> Result
     let width = sub(&high, &low)?;
     let (r1, r0) = (random(0)?, random(1)?);
     let (w1, w0) = (upper(&width)?, lower(&width)?);
-    let middle = add(&mul(&r1, &w0)?, &upper(&mul(&r0, &w0)?)?)?;
-    let carried = add(&mul(&r0, &w1)?, &lower(&middle)?)?;
-    let place = add(&add(&mul(&r1, &w1)?, &upper(&middle)?)?, &upper(&carried)?)?;
-    cast(&add(&low, &place)?, dtype)
+    let cross = add(&mul(&r1, &w0)?, &upper(&mul(&r0, &w0)?)?)?;
+    let carry = add(&mul(&r0, &w1)?, &lower(&cross)?)?;
+    let offset = add(&add(&mul(&r1, &w1)?, &upper(&cross)?)?, &upper(&carry)?)?;
+    cast(&add(&low, &offset)?, dtype)
 }
 
-/// The shape of a draw of classes.
+/// The shape of a draw of categories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Samples<'a> {
     /// One.
@@ -197,61 +197,63 @@ pub fn categorical(logits: &Array, axis: i64, samples: Samples<'_>, key: Option<
     const OP: &str = "categorical";
     let axis = normalize_axis(OP, axis, logits.ndim())?;
     let classes = logits.shape()[axis];
-    let mut rest = logits.shape().clone();
-    rest.remove(axis);
+    let mut batch_shape = logits.shape().clone();
+    batch_shape.remove(axis);
     ensure!(
         classes > 0,
         Value("categorical"),
         "needs at least one class along axis {axis}, got logits of shape {}",
         logits.shape()
     );
-    let answer = match samples {
-        Samples::One => rest.clone(),
-        Samples::Count(count) => rest.iter().copied().chain([Shape::checked(OP, &[count])?[0]]).collect(),
+    let out_shape = match samples {
+        Samples::One => batch_shape.clone(),
+        Samples::Count(count) => {
+            batch_shape.iter().copied().chain([Shape::checked(OP, &[count])?[0]]).collect()
+        }
         Samples::Shape(shape) => Shape::checked(OP, shape)?,
     };
     let is_count = matches!(samples, Samples::Count(_));
     ensure!(
-        is_count || rest.broadcasts_to(&answer),
+        is_count || batch_shape.broadcasts_to(&out_shape),
         Value("categorical"),
-        "cannot broadcast the other axes of the logits, {rest}, to {answer}"
+        "cannot broadcast the other axes of the logits, {batch_shape}, to {out_shape}"
     );
     let key = key_or_next(key)?;
-    if rest.size() == 1 && answer.ndim() > 0 {
-        return pick(OP, &relative_weights(&reshape(logits, [classes])?)?, &answer, &key);
+    if batch_shape.size() == 1 && out_shape.ndim() > 0 {
+        return sample_indices(OP, &relative_weights(&reshape(logits, [classes])?)?, &out_shape, &key);
     }
-    // The logits' other axes are the last of the answer, but for that of the samples.
+    // The other axes of the logits are the last axes of the result, followed by the axis of samples if there is one.
     let (drawn_axis, logits) = if is_count {
         (axis, reshape(logits, logits.shape().iter().copied().chain([1]).collect::<Shape>())?)
     } else {
-        (axis + answer.ndim() - rest.ndim(), logits.clone())
+        (axis + out_shape.ndim() - batch_shape.ndim(), logits.clone())
     };
-    let mut drawn = answer;
-    drawn.insert(drawn_axis, classes);
-    let noise = gumbel_sample(OP, &key, &drawn, DType::Float32)?;
+    let mut noise_shape = out_shape;
+    noise_shape.insert(drawn_axis, classes);
+    let noise = gumbel_sample(OP, &key, &noise_shape, DType::Float32)?;
     let (noise, logits) = meet(OP, &noise, &logits)?;
     reductions::argmax(&add(&noise, &logits)?, Some(drawn_axis as i64), KeepAxes::No)
 }
 
-/// `exp(logits - max)` of one axis in float32 (float64 stays); where the maximum logit is infinite, those that equal it weigh
-/// one and all others nothing.
+/// `exp(logits - max)` of one axis in float32, or float64 for float64 logits. If the maximum is infinite, the logits equal to it
+/// have weight one and all others zero.
 fn relative_weights(logits: &Array) -> Result<Array> {
     let dtype = if logits.dtype() == DType::Float64 { DType::Float64 } else { DType::Float32 };
     let logits = cast(logits, dtype)?;
     let max_value = broadcast(&reductions::max(&logits, None, KeepAxes::Yes)?, logits.shape())?;
-    let is_greatest = cast(&binary(BinaryKind::Equal, &logits, &max_value)?, dtype)?;
+    let is_max = cast(&binary(BinaryKind::Equal, &logits, &max_value)?, dtype)?;
     let weights = unary(UnaryKind::Exp, &sub(&logits, &max_value)?)?;
     let is_infinite = unary(UnaryKind::IsInf, &max_value)?;
-    Array::record_one(Select, &[&is_infinite, &is_greatest, &weights])
+    Array::record_one(Select, &[&is_infinite, &is_max, &weights])
 }
 
-/// Places of a vector of weights, with probabilities in proportion to them.
-fn pick(op: &str, weights: &Array, shape: &Shape, key: &Array) -> Result<Array> {
+/// Indices into a vector of weights, drawn with probabilities proportional to the weights.
+fn sample_indices(op: &str, weights: &Array, shape: &Shape, key: &Array) -> Result<Array> {
     let level = unit(op, key, &[shape.size()].into(), weights.dtype())?;
-    reshape(&Array::record_one(Pick, &[weights, &level])?, shape.clone())
+    reshape(&Array::record_one(CategoricalSample, &[weights, &level])?, shape.clone())
 }
 
-/// Can an item be drawn more than once?
+/// Whether an item may be drawn more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Replacement {
     /// Yes: draws are independent.
@@ -260,7 +262,7 @@ pub enum Replacement {
     Without,
 }
 
-/// Refuse what are no probabilities, where they have values.
+/// Check probabilities, unless they are traced and have no values.
 fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draws: usize) -> Result<()> {
     if draws == 0 || !has_value(weights)? {
         return Ok(());
@@ -272,7 +274,7 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
     let possible = values.iter().filter(|&&value| value > 0.0).count();
     ensure!(possible > 0, Value(op), "p must not be all zeros");
     let total: f64 = values.iter().sum();
-    // Half the digits of the dtype: what rounding leaves of long sums, too.
+    // A tolerance of half the digits of the dtype covers the rounding error of long sums.
     ensure!(
         (total - 1.0).abs() <= epsilon(weights.dtype()).sqrt(),
         Value(op),
@@ -335,7 +337,7 @@ pub fn choice(
             let dims: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
             randint(&bound(0), &bound(count.max(1)), &dims, DType::UInt32, key)
         }
-        (Replacement::With, Some(weights)) => pick(OP, &weights, &shape, &key_or_next(key)?),
+        (Replacement::With, Some(weights)) => sample_indices(OP, &weights, &shape, &key_or_next(key)?),
         (Replacement::Without, weights) => {
             ensure!(
                 shape.size() <= items,

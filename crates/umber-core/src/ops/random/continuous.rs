@@ -10,10 +10,10 @@ use crate::ops::promotion::{cast_constant, common_shape, meet};
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, div, mul, neg, reshape, sub, unary};
 use crate::primitives::slice::slice_along;
 
-/// The float32 above -1: the least sample that still has a finite inverse error function.
+/// The smallest float32 above -1: the inverse error function of -1 is infinite.
 const ABOVE_MINUS_ONE: f64 = -1.0 + 1.0 / 16_777_216.0;
 
-/// The largest number below one.
+/// The largest number below one in a dtype.
 fn below_one(dtype: DType) -> f64 {
     let digits = if dtype == DType::Float16 {
         11
@@ -35,25 +35,25 @@ pub(super) fn unit(op: &str, key: &Array, shape: &Shape, dtype: DType) -> Result
     cast(&binary(BinaryKind::Minimum, &sample, &constant(&sample, below_one(dtype)))?, dtype)
 }
 
-/// 53 random bits behind the point: 26 from one word, 27 from another.
+/// A sample of [0, 1) with 53 random bits: 26 from one word, 27 from another.
 fn unit_f64(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
     let pairs = bits(op, key, shape.iter().copied().chain([2]).collect())?;
     let part = |i: usize, dropped: u64, unit: i32| {
         let words = reshape(&slice_along(&pairs, shape.ndim(), i, 1)?, shape.clone())?;
-        let kept = binary(BinaryKind::RightShift, &words, &constant(&words, Scalar::UInt(dropped)))?;
-        let real = cast(&kept, DType::Float64)?;
+        let high_bits = binary(BinaryKind::RightShift, &words, &constant(&words, Scalar::UInt(dropped)))?;
+        let real = cast(&high_bits, DType::Float64)?;
         mul(&real, &constant(&real, 0.5f64.powi(unit)))
     };
     add(&part(0, 6, 26)?, &part(1, 5, 53)?)
 }
 
-/// `x` rounded to its dtype where it stands: a fused kernel would carry a half on in float32, as MLX does not.
+/// Round `x` to its dtype at this point. A fused kernel would keep 16-bit floats in float32 between operations, unlike MLX.
 fn rounded(x: &Array) -> Result<Array> {
     let dtype = x.dtype();
     if dtype.is_half() { cast(&cast(x, DType::Float32)?, dtype) } else { Ok(x.clone()) }
 }
 
-/// A sample of [low, high), which are already of the dtype and shape.
+/// A sample of [low, high), which have the dtype and shape of the result.
 fn between(op: &str, key: &Array, low: &Array, high: &Array) -> Result<Array> {
     let unit = unit(op, key, low.shape(), low.dtype())?;
     if low.constant() == Some(Scalar::Float(0.0)) && high.constant() == Some(Scalar::Float(1.0)) {
@@ -74,7 +74,7 @@ fn symmetric(op: &str, key: &Array, shape: &Shape) -> Result<Array> {
     between(op, key, &bound(ABOVE_MINUS_ONE), &bound(1.0))
 }
 
-/// `a` and `b` broadcast to `shape`, which must be what they and it broadcast to.
+/// `a` and `b` broadcast to `shape`; fail if their common shape does not broadcast to it.
 pub(super) fn broadcast_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) -> Result<(Array, Array)> {
     let bounds = common_shape(op, &[a, b])?;
     ensure!(bounds.broadcasts_to(shape), Value(op), "cannot broadcast bounds of shape {bounds} to {shape}");
@@ -249,8 +249,8 @@ pub fn laplace(
 ) -> Result<Array> {
     check_real("laplace", dtype)?;
     let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
-    let size = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
-    let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &size)?, dtype)?;
+    let magnitude = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
+    let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &magnitude)?, dtype)?;
     if let Some(scale) = scale {
         let scale = cast_constant(scale, dtype)?;
         let (a, b) = meet("laplace", &sample, &scale)?;

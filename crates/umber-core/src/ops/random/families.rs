@@ -24,7 +24,7 @@ fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array
     broadcast(&cast_constant(value, DType::Float64)?, shape)
 }
 
-/// A constant parameter must be positive; invalid elements of other parameters give NaN.
+/// Fail for a constant parameter that is not positive; invalid elements of other parameters give NaN.
 fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
     let is_positive =
         value.size() == 0 || value.constant().map(Scalar::as_f64).is_none_or(|value| value > 0.0);
@@ -32,7 +32,7 @@ fn check_positive(op: &str, name: &str, value: &Array) -> Result<()> {
     Ok(())
 }
 
-/// The shape asked for, or what the parameters broadcast to.
+/// The requested shape, or the common shape of the parameters.
 fn shape_of(op: &str, shape: Option<&[i64]>, parameters: &[&Array]) -> Result<Shape> {
     match shape {
         Some(shape) => Shape::checked(op, shape),
@@ -45,7 +45,7 @@ fn draw(kind: Rejection, key: &Array, parameter: &Array) -> Result<Array> {
     Array::record_one(Rejections(kind), &[key, parameter])
 }
 
-/// Two keys from one.
+/// Split a key in two.
 fn two_keys(key: Option<&Array>) -> Result<[Array; 2]> {
     let pair = split(&key_or_next(key)?, 2)?;
     let half = |i: usize| reshape(&slice_along(&pair, 0, i, 1)?, [2]);
@@ -213,11 +213,11 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
     if dtype.is_integer()
         && let Some(rate) = known
     {
-        let most = greatest_of(dtype).as_f64();
+        let max_value = max_of(dtype).as_f64();
         ensure!(
-            rate <= most,
+            rate <= max_value,
             Value("poisson"),
-            "rate {rate} is too large for {dtype}; the maximum is {most}"
+            "rate {rate} is too large for {dtype}; the maximum is {max_value}"
         );
     }
     let shape = shape_of(OP, shape, &[rate])?;
@@ -225,14 +225,14 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
     if !dtype.is_integer() {
         return cast(&sample, dtype);
     }
-    let most = greatest_of(dtype);
-    let is_above = binary(BinaryKind::GreaterEqual, &sample, &constant(&sample, most.as_f64()))?;
+    let max_value = max_of(dtype);
+    let is_above = binary(BinaryKind::GreaterEqual, &sample, &constant(&sample, max_value.as_f64()))?;
     let counts = cast(&sample, dtype)?;
-    Array::record_one(Select, &[&is_above, &constant(&counts, most), &counts])
+    Array::record_one(Select, &[&is_above, &constant(&counts, max_value), &counts])
 }
 
 /// The maximum of an integer dtype.
-fn greatest_of(dtype: DType) -> Scalar {
+fn max_of(dtype: DType) -> Scalar {
     let unused = 64 - 8 * dtype.size() as u32;
     if dtype.kind() == Kind::Unsigned {
         Scalar::UInt(u64::MAX >> unused)

@@ -1,7 +1,7 @@
-//! Random numbers: a draw depends on its key and shape alone.
+//! Random numbers: a draw depends only on its key and shape.
 //!
-//! Without a key a function takes one from the process-wide state (`state.rs`), one for each call; inside `vmap` lane
-//! `i` takes row `i` of that key split. MLX's functions make exactly one draw, so the same key gives the same numbers.
+//! A call without a key takes one from the process-wide state (`state.rs`); inside `vmap`, batch index `i` uses row `i` of that
+//! key split. MLX's functions make exactly one draw, so the same key gives the same numbers.
 
 mod choices;
 mod continuous;
@@ -34,7 +34,7 @@ fn check_key(op: &str, key: &Array) -> Result<()> {
     Ok(())
 }
 
-/// Draws of real numbers are computed in their dtype, and rounded to it where they come in float64.
+/// Fail for dtypes that are not real floating-point, and for float8.
 fn check_real(op: &str, dtype: DType) -> Result<()> {
     ensure!(
         dtype.is_floating() && !dtype.is_float8(),
@@ -50,7 +50,7 @@ fn bits(op: &str, key: &Array, shape: Shape) -> Result<Array> {
     Array::record_one(RandomBits { shape }, &[key])
 }
 
-/// The given key, or one from the state.
+/// The caller's key, or one from the state.
 fn key_or_next(key: Option<&Array>) -> Result<Array> {
     match key {
         Some(key) => Ok(key.clone()),

@@ -49,24 +49,24 @@ pub fn multivariate_normal(
         "mean and cov must have shapes (..., d) and (..., d, d), got {mean_shape} and {covariance_shape}"
     );
     let length = mean_shape[mean.ndim() - 1];
-    let rest = [Shape::from(&covariance_shape[..covariance.ndim() - 2]), Shape::checked(OP, shape)?];
+    let other_shapes = [Shape::from(&covariance_shape[..covariance.ndim() - 2]), Shape::checked(OP, shape)?];
     let mut batch = Shape::from(&mean_shape[..mean.ndim() - 1]);
-    for other in &rest {
+    for other in &other_shapes {
         let Some(common) = batch.broadcast(other) else {
             bail!(Value(OP), "shapes {batch} and {other} cannot be broadcast");
         };
         batch = common;
     }
-    let drawn: SmallVec<[i64; 6]> = batch.iter().chain([&length]).map(|&axis| axis as i64).collect();
-    let computed = if dtype.is_half() { DType::Float32 } else { dtype };
-    let z = normal(&drawn, computed, None, None, key)?;
-    let factors = linalg::svd(&cast(covariance, computed)?, Basis::Reduced)?;
-    // One axis more than the values, so that each scales a column.
+    let sample_shape: SmallVec<[i64; 6]> = batch.iter().chain([&length]).map(|&axis| axis as i64).collect();
+    let compute_dtype = if dtype.is_half() { DType::Float32 } else { dtype };
+    let z = normal(&sample_shape, compute_dtype, None, None, key)?;
+    let factors = linalg::svd(&cast(covariance, compute_dtype)?, Basis::Reduced)?;
+    // Insert an axis, so that each singular value scales a column.
     let scales = sqrt(&factors.values)?;
     let mut row = scales.shape().clone();
     row.insert(row.ndim() - 1, 1);
     let root = matmul(&multiply(&factors.u, &reshape(&scales, row)?)?, &factors.vh)?;
     let rows: Shape = batch.iter().copied().chain([1, length]).collect();
     let sample = reshape(&matmul(&reshape(&z, rows)?, &root)?, z.shape().clone())?;
-    cast(&add(&sample, &cast(mean, computed)?)?, dtype)
+    cast(&add(&sample, &cast(mean, compute_dtype)?)?, dtype)
 }

@@ -28,7 +28,7 @@ pub fn permutation(count: i64, key: Option<&Array>) -> Result<Array> {
 
 /// Return the slices of an array along an axis in random order.
 ///
-/// Shape and dtype stay. Fails if the axis is out of bounds.
+/// Shape and dtype are kept. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -41,13 +41,13 @@ pub fn permutation(count: i64, key: Option<&Array>) -> Result<Array> {
 pub fn permuted(a: &Array, axis: i64, key: Option<&Array>) -> Result<Array> {
     let axis = normalize_axis("permutation", axis, a.ndim())?;
     let order = permutation(a.shape()[axis] as i64, key)?;
-    let places = Places::grid("permutation", &[axis], smallvec::smallvec![order]);
-    move_axis(&places.read(a)?, 0, axis)
+    let slices = Places::grid("permutation", &[axis], smallvec::smallvec![order]);
+    move_axis(&slices.read(a)?, 0, axis)
 }
 
 /// Alias of [`permuted`].
 ///
-/// Shape and dtype stay. Fails if the axis is out of bounds.
+/// Shape and dtype are kept. Fails if the axis is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -14,7 +14,7 @@ use crate::primitives::gather::Places;
 use crate::primitives::rules::{binary, broadcast, cast, reshape};
 use crate::primitives::slice::slice_along;
 
-/// The key that the next draw without a key is split from; none before the first.
+/// The key from which the next draw without a key is split; `None` before the first draw.
 static STATE: ForkMutex<Option<Array>> = ForkMutex::new(|| None, None, Level::Recording, InChild::Keep);
 
 fn lock() -> MutexGuard<'static, Option<Array>> {
@@ -110,15 +110,15 @@ pub fn set_state(key: Array) -> Result<()> {
     Ok(())
 }
 
-/// A key from another and a number, which need not be known.
+/// Derive a key from a key and a number, which may be traced.
 fn fold_in(key: &Array, number: &Array) -> Result<Array> {
     let number = broadcast(&reshape(&cast(number, DType::UInt32)?, [1])?, key.shape())?;
     bits("random", &binary(BinaryKind::BitwiseXor, key, &number)?, key.shape().clone())
 }
 
-/// The two keys into which one splits.
+/// Split a key in two.
 ///
-/// Where its words are known, theirs are at once: draws that nobody computes then leave no chain of keys behind.
+/// If the key is evaluated, the new keys are computed eagerly, so that draws that are never evaluated leave no chain of keys.
 fn halves(key: &Array) -> Result<[Array; 2]> {
     if let Some(words) = key.view().filter(|_| !key.is_traced()) {
         let (mut drawn, layout) = ([0u32; 4], Layout::contiguous([2, 2].into()));
@@ -130,7 +130,8 @@ fn halves(key: &Array) -> Result<[Array; 2]> {
     Ok([half(0)?, half(1)?])
 }
 
-/// A key for one draw: the state splits in two, the first stays, the second is the answer, or what lanes split.
+/// The key of one draw: the second half of the split state, whose first half becomes the state. Inside `vmap`, batch index `i`
+/// uses row `i` of that key split.
 pub(super) fn next_key() -> Result<Array> {
     let mut key = {
         let mut state = lock();
@@ -138,15 +139,15 @@ pub(super) fn next_key() -> Result<Array> {
             Some(key) => key,
             None => initial()?,
         };
-        let [kept, drawn] = halves(&current)?;
-        *state = Some(kept);
-        drawn
+        let [next_state, key] = halves(&current)?;
+        *state = Some(next_state);
+        key
     };
     for batch_index in tracing::batch_indices() {
         key = match batch_index.count {
             Some(count) => {
-                let places = Places::grid("random", &[0], smallvec::smallvec![batch_index.index]);
-                places.read(&split(&key, count.max(1) as i64)?)?
+                let row = Places::grid("random", &[0], smallvec::smallvec![batch_index.index]);
+                row.read(&split(&key, count.max(1) as i64)?)?
             }
             None => fold_in(&key, &batch_index.index)?,
         };

@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use umber_types::shape::tuple;
 use umber_types::{DType, Result, Shape, bail, ensure};
 
-use super::fitting;
+use super::checked_length;
 use crate::graph::{Array, Inputs};
 use crate::ops::indexing::take;
 use crate::ops::promotion::common_shape;
@@ -34,7 +34,7 @@ pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
     view(a, &target)
 }
 
-/// `a` broadcast to a shape, never copied; a constant is not expanded either.
+/// Broadcast `a` to a shape as a view; a constant is not expanded either.
 fn view(a: &Array, shape: &Shape) -> Result<Array> {
     if a.constant().is_none() || a.shape() == shape {
         return rules::broadcast(a, shape);
@@ -54,16 +54,12 @@ fn view(a: &Array, shape: &Shape) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn broadcast_shapes(shapes: &[Shape]) -> Result<Shape> {
-    let together = shapes.iter().try_fold(Shape::scalar(), |found, shape| match found.broadcast(shape) {
+    let result = shapes.iter().try_fold(Shape::scalar(), |common, shape| match common.broadcast(shape) {
         Some(shape) => Ok(shape),
-        None => bail!(Value("broadcast_shapes"), "shapes {found} and {shape} cannot be broadcast"),
+        None => bail!(Value("broadcast_shapes"), "shapes {common} and {shape} cannot be broadcast"),
     })?;
-    ensure!(
-        together.is_addressable(),
-        Overflow("broadcast_shapes"),
-        "shape {together} is too large to address"
-    );
-    Ok(together)
+    ensure!(result.is_addressable(), Overflow("broadcast_shapes"), "shape {result} is too large to address");
+    Ok(result)
 }
 
 /// Broadcast arrays to their common shape.
@@ -104,14 +100,14 @@ pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     let count = |axis: usize| (axis + reps.len()).checked_sub(ndim).map_or(1, |axis| reps[axis]);
     // Each axis becomes (repetitions, length).
     let mut lengths: SmallVec<[i64; 6]> = SmallVec::new();
-    let (mut apart, mut expanded) = (Shape::scalar(), Shape::scalar());
+    let (mut split, mut expanded) = (Shape::scalar(), Shape::scalar());
     for axis in 0..ndim {
-        apart.push(1);
-        apart.push(length(axis));
+        split.push(1);
+        split.push(length(axis));
         expanded.push(count(axis) as usize);
         expanded.push(length(axis));
         let length = length(axis) as i64;
-        lengths.push(fitting("tile", count(axis).checked_mul(length), || {
+        lengths.push(checked_length("tile", count(axis).checked_mul(length), || {
             format!("{} repetitions of an axis of length {length}", count(axis))
         })?);
     }
@@ -119,7 +115,7 @@ pub fn tile(a: &Array, reps: &[i64]) -> Result<Array> {
     if reps.iter().all(|&count| count == 1) {
         return rules::reshape(a, shape);
     }
-    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &expanded)?, shape)
+    rules::reshape(&rules::broadcast(&rules::reshape(a, split)?, &expanded)?, shape)
 }
 
 /// The order of the axes of a grid.
@@ -156,27 +152,28 @@ pub enum MeshKind {
 /// ```
 pub fn meshgrid(arrays: &[&Array], kind: MeshKind, indexing: MeshIndexing) -> Result<Vec<Array>> {
     let count = arrays.len();
-    let place = |i: usize| match (indexing, i) {
+    let axis_of = |i: usize| match (indexing, i) {
         (MeshIndexing::Xy, 0) if count > 1 => 1,
         (MeshIndexing::Xy, 1) => 0,
         _ => i,
     };
     let mut shape = Shape::new(std::iter::repeat_n(1, count));
     for (i, array) in arrays.iter().enumerate() {
-        shape.as_mut_slice()[place(i)] = array.size();
+        shape.as_mut_slice()[axis_of(i)] = array.size();
     }
-    let one = |i: usize| {
-        let aligned = Shape::new((0..count).map(|axis| if axis == place(i) { arrays[i].size() } else { 1 }));
+    let grid = |i: usize| {
+        let aligned =
+            Shape::new((0..count).map(|axis| if axis == axis_of(i) { arrays[i].size() } else { 1 }));
         let sparse = rules::reshape(arrays[i], aligned)?;
         if kind == MeshKind::Sparse { Ok(sparse) } else { rules::broadcast(&sparse, &shape) }
     };
-    (0..count).map(one).collect()
+    (0..count).map(grid).collect()
 }
 
 /// View the flattened array with a given shape, strides and offset.
 ///
 /// The element at `index` is that at `offset + Σ index * stride` of the flattened array; strides and offset count elements.
-/// By default the shape is that of `a`, and the strides are those of a row-major array. Fails if the view reaches outside.
+/// By default the shape is that of `a`, and the strides are those of a row-major array. Fails if the view is out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -207,8 +204,8 @@ pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, off
     }
     let (mut low, mut high) = (i128::from(offset), i128::from(offset));
     for (&stride, &length) in strides.iter().zip(shape.iter()) {
-        let reach = i128::from(stride) * (length as i128 - 1);
-        if reach < 0 { low += reach } else { high += reach }
+        let span = i128::from(stride) * (length as i128 - 1);
+        if span < 0 { low += span } else { high += span }
     }
     ensure!(
         low >= 0 && high < a.size() as i128,
@@ -219,8 +216,8 @@ pub fn as_strided(a: &Array, shape: Option<&[i64]>, strides: Option<&[i64]>, off
     let mut terms: Inputs = Inputs::new();
     for (axis, &stride) in strides.iter().enumerate() {
         if shape[axis] > 1 {
-            let places = iota(&shape, axis)?;
-            terms.push(rules::mul(&places, &rules::constant(&places, stride))?);
+            let positions = iota(&shape, axis)?;
+            terms.push(rules::mul(&positions, &rules::constant(&positions, stride))?);
         }
     }
     let mut indices = Array::full(shape, offset, DType::Int64);

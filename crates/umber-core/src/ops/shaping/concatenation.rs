@@ -11,7 +11,7 @@ use crate::primitives::concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::slice_along;
 
-/// The maximum number of parts of a split; each part is an array of its own.
+/// The maximum number of parts of a split; each part is a separate array.
 pub(in crate::ops) const MAX_PARTS: i64 = 1 << 24;
 
 /// The arrays in their promoted dtype.
@@ -132,24 +132,24 @@ pub fn split(a: &Array, at: Split<'_>, axis: i64) -> Result<Vec<Array>> {
                 "cannot split axis {axis} of shape {} into {count} equal sections",
                 a.shape()
             );
-            let part = length / count as usize;
-            (0..count as usize).map(|i| slice_along(a, axis, i * part, part)).collect()
+            let part_length = length / count as usize;
+            (0..count as usize).map(|i| slice_along(a, axis, i * part_length, part_length)).collect()
         }
         Split::Indices(indices) => {
-            let place = |&index: &i64| {
-                let place = from_start(index, length);
-                if !(0..=length as i64).contains(&place) {
+            let clamped = |&index: &i64| {
+                let position = from_start(index, length);
+                if !(0..=length as i64).contains(&position) {
                     note_length_read(a, axis);
                 }
-                place.clamp(0, length as i64) as usize
+                position.clamp(0, length as i64) as usize
             };
             let mut start = 0;
             let mut parts = Vec::with_capacity(indices.len() + 1);
-            for end in indices.iter().map(place).chain([length]) {
+            for end in indices.iter().map(clamped).chain([length]) {
                 if end < start {
                     note_length_read(a, axis);
                 }
-                // Empty parts are slices, too: constants would fix the other lengths in a shape-generic trace.
+                // Slice empty parts, too: constants would fix the other lengths in a shape-generic trace.
                 parts.push(slice_along(a, axis, start, end.saturating_sub(start))?);
                 start = end;
             }
@@ -179,8 +179,8 @@ pub fn unstack(a: &Array, axis: i64) -> Result<Vec<Array>> {
         "axis {axis} of shape {} is too long; the maximum is {MAX_PARTS} elements",
         a.shape()
     );
-    let part = |i| rules::reshape(&slice_along(a, axis, i, 1)?, shape.clone());
-    (0..length).map(part).collect()
+    let element = |i| rules::reshape(&slice_along(a, axis, i, 1)?, shape.clone());
+    (0..length).map(element).collect()
 }
 
 /// Shift elements along axes; elements that leave at one end reenter at the other.

@@ -202,19 +202,19 @@ pub fn triu(a: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask, &rules::zeros_like(a), a])
 }
 
-/// The index of each element of `a` along an axis, computed from `a` so that it is correct for other lengths, too.
-fn places_along(a: &Array, axis: usize) -> Result<Array> {
+/// The index of each element of `a` along an axis, computed from `a` so that it holds for all lengths of a shape-generic trace.
+fn indices_along(a: &Array, axis: usize) -> Result<Array> {
     let ones = rules::full_like(a, 1, DType::Int64);
     let (direction, extent) = (ScanDirection::Forward, ScanExtent::Inclusive);
     Array::record_one(Scan { kind: ScanKind::Sum, axis, direction, extent }, &[&ones])
 }
 
-/// Which elements lie on or below the `k`-th diagonal?
+/// A mask of the elements on or below the `k`-th diagonal.
 fn mask(op: &str, a: &Array, k: i64) -> Result<Array> {
     let ndim = a.ndim();
     ensure!(ndim >= 2, Value(op), "array must have at least 2 dimensions, got {ndim}");
     if a.is_traced() && are_lengths_free() {
-        let [row, column] = [ndim - 2, ndim - 1].map(|axis| places_along(a, axis));
+        let [row, column] = [ndim - 2, ndim - 1].map(|axis| indices_along(a, axis));
         return greater_equal(&row?, &subtract(&column?, &Array::scalar(k, DType::Int64))?);
     }
     let parameters = EyeParameters {

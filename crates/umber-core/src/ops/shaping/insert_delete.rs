@@ -12,22 +12,22 @@ use crate::ops::promotion::cast_constant;
 use crate::primitives::rules;
 use crate::primitives::slice::slice_along;
 
-/// The axis along which `op` works: that of the flattened array if none is given.
-fn along(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
+/// The array and its normalised axis, or the flattened array and axis 0 if there is no axis.
+fn array_and_axis(op: &str, a: &Array, axis: Option<i64>) -> Result<(Array, usize)> {
     match axis {
         Some(axis) => Ok((a.clone(), normalize_axis(op, axis, a.ndim())?)),
         None => Ok((rules::reshape(a, [a.size()])?, 0)),
     }
 }
 
-/// The indices that an integer, a slice, or an array of integers or bool selects along an axis of `limit` elements. An
-/// array is evaluated.
-fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<usize>> {
-    let given = match index {
-        Index::Int(place) => vec![*place],
+/// The indices that an integer, a slice, or an array of integers or bool selects along an axis, each less than `limit`. An array
+/// is evaluated.
+fn resolve_indices(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<usize>> {
+    let indices = match index {
+        Index::Int(i) => vec![*i],
         Index::Slice { .. } => {
-            let every = crate::primitives::gather::iota(&Shape::from([length]), 0)?;
-            get(&every, std::slice::from_ref(index))?.to_vec::<i64>()?
+            let all = crate::primitives::gather::iota(&Shape::from([length]), 0)?;
+            get(&all, std::slice::from_ref(index))?.to_vec::<i64>()?
         }
         Index::Array(array) => {
             ensure!(
@@ -51,23 +51,23 @@ fn picked(op: &str, index: &Index, length: usize, limit: usize) -> Result<Vec<us
             bail!(Index(op), "indices must be integers, a slice or a mask, not an ellipsis or a new axis")
         }
     };
-    given
+    indices
         .into_iter()
-        .map(|place| {
-            let shifted = from_start(place, length);
+        .map(|i| {
+            let resolved = from_start(i, length);
             ensure!(
-                (0..limit as i64).contains(&shifted),
+                (0..limit as i64).contains(&resolved),
                 Index(op),
-                "index {place} is out of bounds for axis of length {length}"
+                "index {i} is out of bounds for axis of length {length}"
             );
-            Ok(shifted as usize)
+            Ok(resolved as usize)
         })
         .collect()
 }
 
-fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
-    let places: Vec<i64> = places.into_iter().map(|place| place as i64).collect();
-    Array::from_slice(&places, [places.len()])
+fn index_array(indices: impl IntoIterator<Item = usize>) -> Result<Array> {
+    let indices: Vec<i64> = indices.into_iter().map(|index| index as i64).collect();
+    Array::from_slice(&indices, [indices.len()])
 }
 
 /// Delete elements at given indices along an axis.
@@ -88,24 +88,24 @@ fn places(places: impl IntoIterator<Item = usize>) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
-    let (a, axis) = along("delete", a, axis)?;
+    let (a, axis) = array_and_axis("delete", a, axis)?;
     note_length_read(&a, axis);
     let length = a.shape()[axis];
-    let mut stays = Vec::new();
-    stays.try_reserve_exact(length).map_err(|_| {
+    let mut is_kept = Vec::new();
+    is_kept.try_reserve_exact(length).map_err(|_| {
         error!(Memory("delete"), "out of memory for the indices along an axis of {length} elements")
     })?;
-    stays.resize(length, true);
-    for place in picked("delete", index, length, length)? {
-        stays[place] = false;
+    is_kept.resize(length, true);
+    for i in resolve_indices("delete", index, length, length)? {
+        is_kept[i] = false;
     }
-    take(&a, &places((0..length).filter(|&place| stays[place]))?, Some(axis as i64))
+    take(&a, &index_array((0..length).filter(|&i| is_kept[i]))?, Some(axis as i64))
 }
 
 /// Insert values before given indices along an axis.
 ///
-/// `None` means the flattened array. The length of the axis means its end. Values have the dtype of `a` and broadcast to as many
-/// elements as there are indices; at a single index any number of values is inserted.
+/// `None` means the flattened array. The length of the axis means its end. Values have the dtype of `a` and broadcast to the
+/// number of indices; at a single index any number of values is inserted.
 ///
 /// # Errors
 /// If an index is out of bounds, or the values do not broadcast; inside `vmap` and `compile`, where an index array has no
@@ -121,45 +121,50 @@ pub fn delete(a: &Array, index: &Index, axis: Option<i64>) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn insert(a: &Array, index: &Index, values: &Array, axis: Option<i64>) -> Result<Array> {
-    let (a, axis) = along("insert", a, axis)?;
+    let (a, axis) = array_and_axis("insert", a, axis)?;
     note_length_read(&a, axis);
     let length = a.shape()[axis];
-    let before = picked("insert", index, length, length + 1)?;
+    let positions = resolve_indices("insert", index, length, length + 1)?;
     let mut values = cast_constant(values, a.dtype())?;
     if values.ndim() < a.ndim() {
-        let missing = std::iter::repeat_n(1, a.ndim() - values.ndim());
-        values = rules::reshape(&values, missing.chain(values.shape().iter().copied()).collect::<Shape>())?;
+        let leading_ones = std::iter::repeat_n(1, a.ndim() - values.ndim());
+        values =
+            rules::reshape(&values, leading_ones.chain(values.shape().iter().copied()).collect::<Shape>())?;
     }
-    if let [place] = before[..] {
-        let is_one =
+    if let [position] = positions[..] {
+        let is_scalar_index =
             matches!(index, Index::Int(_)) || matches!(index, Index::Array(array) if array.ndim() == 0);
-        if is_one {
+        if is_scalar_index {
             values = moveaxis(&values, 0, axis as i64)?;
         }
         let shape = a.shape().with(axis, values.shape().get(axis).copied().unwrap_or(1));
-        let values = fit(&values, &shape)?;
-        let parts =
-            [&slice_along(&a, axis, 0, place)?, &values, &slice_along(&a, axis, place, length - place)?];
+        let values = broadcast_values(&values, &shape)?;
+        let parts = [
+            &slice_along(&a, axis, 0, position)?,
+            &values,
+            &slice_along(&a, axis, position, length - position)?,
+        ];
         return concatenate(&parts, Some(axis as i64));
     }
-    let values = fit(&values, &a.shape().with(axis, before.len()))?;
+    let values = broadcast_values(&values, &a.shape().with(axis, positions.len()))?;
     // The source of each element of the result: an index into `a` followed by `values`.
-    let mut order: Vec<(usize, usize)> = before.iter().enumerate().map(|(i, &place)| (place, i)).collect();
+    let mut order: Vec<(usize, usize)> =
+        positions.iter().enumerate().map(|(i, &position)| (position, i)).collect();
     order.sort_unstable();
-    let mut sources = Vec::with_capacity(length + before.len());
-    let mut next = order.into_iter().peekable();
-    for place in 0..=length {
-        while let Some((_, value)) = next.next_if(|&(before, _)| before == place) {
+    let mut sources = Vec::with_capacity(length + positions.len());
+    let mut pending = order.into_iter().peekable();
+    for position in 0..=length {
+        while let Some((_, value)) = pending.next_if(|&(positions, _)| positions == position) {
             sources.push(length + value);
         }
-        if place < length {
-            sources.push(place);
+        if position < length {
+            sources.push(position);
         }
     }
-    take(&concatenate(&[&a, &values], Some(axis as i64))?, &places(sources)?, Some(axis as i64))
+    take(&concatenate(&[&a, &values], Some(axis as i64))?, &index_array(sources)?, Some(axis as i64))
 }
 
-fn fit(values: &Array, shape: &Shape) -> Result<Array> {
+fn broadcast_values(values: &Array, shape: &Shape) -> Result<Array> {
     ensure!(
         values.shape().broadcasts_to(shape),
         Value("insert"),
@@ -213,15 +218,15 @@ pub fn resize(a: &Array, shape: &[i64]) -> Result<Array> {
     rules::reshape(&slice_along(&repeated, 0, 0, shape.size())?, shape)
 }
 
-/// `a` with the elements at indices `places` of the flattened array set to `values`, which are repeated as often as necessary.
+/// `a` with the elements at `indices` of the flattened array set to `values`, which are repeated as often as necessary.
 ///
 /// # Errors
 /// If there are indices but no values.
-pub(crate) fn set_cyclic(op: &str, a: &Array, places: &Array, values: &Array) -> Result<Array> {
-    let count = places.size();
+pub(crate) fn set_cyclic(op: &str, a: &Array, indices: &Array, values: &Array) -> Result<Array> {
+    let count = indices.size();
     ensure!(values.size() > 0 || count == 0, Value(op), "needs at least one value for {count} indices");
     let values = resize(values, &[count as i64])?;
     let flat = rules::reshape(a, [a.size()])?;
-    let places = rules::reshape(places, [count])?;
-    rules::reshape(&update(ScatterKind::Set, &flat, &[Index::Array(places)], &values)?, a.shape().clone())
+    let indices = rules::reshape(indices, [count])?;
+    rules::reshape(&update(ScatterKind::Set, &flat, &[Index::Array(indices)], &values)?, a.shape().clone())
 }

@@ -25,7 +25,7 @@ pub use reshaping::{
 
 use umber_types::{Result, error};
 
-/// The new length of an axis; fails if it exceeds 64 bits, with a message that contains `asked`.
-fn fitting(op: &str, length: Option<i64>, asked: impl FnOnce() -> String) -> Result<i64> {
-    length.ok_or_else(|| error!(Overflow(op), "{} is too large to address", asked()))
+/// The new length of an axis; fails if it exceeds 64 bits, with an error that starts with the text of `describe`.
+fn checked_length(op: &str, length: Option<i64>, describe: impl FnOnce() -> String) -> Result<i64> {
+    length.ok_or_else(|| error!(Overflow(op), "{} is too large to address", describe()))
 }

@@ -3,7 +3,7 @@
 use smallvec::{SmallVec, smallvec};
 use umber_types::{DType, KeepAxes, Result, Scalar, ScatterKind, Shape, bail, ensure};
 
-use super::fitting;
+use super::checked_length;
 use crate::graph::{Array, Inputs};
 use crate::ops::promotion::{cast_constant, weak};
 use crate::ops::{add, arange, divide, floor, max, mean, median, min, multiply, round, subtract};
@@ -48,7 +48,7 @@ pub enum PadStatistic {
 }
 
 impl PadMode {
-    /// Does the mode copy or combine existing elements, so that the axis must not be empty?
+    /// Whether the mode copies or combines existing elements, so that the axis must not be empty.
     fn needs_elements(self) -> bool {
         match self {
             PadMode::Constant | PadMode::Empty => false,
@@ -68,8 +68,8 @@ impl PadMode {
 /// and the number at the ends of [`PadMode::LinearRamp`].
 ///
 /// Axes are padded one after the other, so that corners depend on the borders of the earlier axes. The dtype is that of `a`.
-/// Fails for negative widths, another number of pairs, a value that does not broadcast, and a border that is made of
-/// elements where there are none.
+/// Fails for negative widths, another number of pairs, a value that does not broadcast, and a border made of the
+/// elements of an empty axis.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -98,7 +98,7 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
         );
         let length = a.shape()[axis] as i64;
         let padded = length.checked_add(low).and_then(|length| length.checked_add(high));
-        lengths.push(fitting("pad", padded, || {
+        lengths.push(checked_length("pad", padded, || {
             format!("widths ({low}, {high}) for axis {axis} of length {length}")
         })?);
     }
@@ -123,8 +123,10 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
         }
         let widths = [low(axis), shape[axis] - length - low(axis)];
         let borders = match mode {
-            PadMode::LinearRamp => Some(ramps(&padded, axis, widths, value)?),
-            PadMode::Statistic(statistic, reach) => Some(levels(&padded, axis, widths, statistic, reach)?),
+            PadMode::LinearRamp => Some(ramp_borders(&padded, axis, widths, value)?),
+            PadMode::Statistic(statistic, count) => {
+                Some(statistic_borders(&padded, axis, widths, statistic, count)?)
+            }
             PadMode::Constant
             | PadMode::Empty
             | PadMode::Edge
@@ -132,18 +134,19 @@ pub fn pad(a: &Array, widths: &[(i64, i64)], mode: PadMode, value: &Array) -> Re
             | PadMode::Symmetric
             | PadMode::Wrap => None,
         };
-        if let Some([before, behind]) = borders {
-            padded = concatenate(smallvec![before, padded, behind], axis)?;
+        if let Some([before, after]) = borders {
+            padded = concatenate(smallvec![before, padded, after], axis)?;
             continue;
         }
-        let places: Vec<usize> =
-            (0..shape[axis]).map(|i| mirrored(mode, i as i64 - low(axis) as i64, length as i64)).collect();
-        padded = assemble(&padded, axis, &places)?;
+        let indices: Vec<usize> = (0..shape[axis])
+            .map(|i| source_index(mode, i as i64 - low(axis) as i64, length as i64))
+            .collect();
+        padded = assemble(&padded, axis, &indices)?;
     }
     Ok(padded)
 }
 
-/// `value` broadcast to the padded shape, always as a view, so that elements which the array covers are not written first.
+/// `value` broadcast to the padded shape as a view, so that elements which the array will cover are not written first.
 fn fill_like(value: &Array, shape: &Shape) -> Result<Array> {
     if value.shape() == shape {
         return Ok(value.clone());
@@ -175,35 +178,35 @@ fn check_mode(a: &Array, shape: &Shape, mode: PadMode, value: &Array) -> Result<
     Ok(())
 }
 
-/// The index of the element that fills position `place`, counted from the first element of an axis of `length`.
-fn mirrored(mode: PadMode, place: i64, length: i64) -> usize {
-    let found = match mode {
-        PadMode::Wrap => place.rem_euclid(length),
+/// The index of the element that fills `position`, counted from the first element of an axis of `length`.
+fn source_index(mode: PadMode, position: i64, length: i64) -> usize {
+    let index = match mode {
+        PadMode::Wrap => position.rem_euclid(length),
         PadMode::Constant | PadMode::Empty | PadMode::LinearRamp | PadMode::Statistic(..) | PadMode::Edge => {
-            place.clamp(0, length - 1)
+            position.clamp(0, length - 1)
         }
         PadMode::Reflect if length == 1 => 0,
         PadMode::Reflect => {
             let period = 2 * (length - 1);
-            let within = place.rem_euclid(period);
-            within.min(period - within)
+            let offset = position.rem_euclid(period);
+            offset.min(period - offset)
         }
         PadMode::Symmetric => {
-            let within = place.rem_euclid(2 * length);
-            within.min(2 * length - 1 - within)
+            let offset = position.rem_euclid(2 * length);
+            offset.min(2 * length - 1 - offset)
         }
     };
-    found as usize
+    index as usize
 }
 
-/// The elements at `places` along an axis: ascending, descending and constant runs become views, which are concatenated.
-fn assemble(a: &Array, axis: usize, places: &[usize]) -> Result<Array> {
+/// The elements at `indices` along an axis. Ascending, descending and constant runs are read as views and concatenated.
+fn assemble(a: &Array, axis: usize, indices: &[usize]) -> Result<Array> {
     let mut parts = Inputs::new();
-    let mut rest = places;
-    while let Some(&first) = rest.first() {
-        let step = rest.get(1).map_or(0, |&next| next as isize - first as isize);
-        let end = rest.windows(2).position(|pair| pair[1] as isize - pair[0] as isize != step);
-        let count = end.map_or(rest.len(), |end| end + 1);
+    let mut remaining = indices;
+    while let Some(&first) = remaining.first() {
+        let step = remaining.get(1).map_or(0, |&next| next as isize - first as isize);
+        let end = remaining.windows(2).position(|pair| pair[1] as isize - pair[0] as isize != step);
+        let count = end.map_or(remaining.len(), |end| end + 1);
         parts.push(if step == 0 {
             rules::broadcast(&slice_along(a, axis, first, 1)?, &a.shape().with(axis, count))?
         } else {
@@ -211,13 +214,13 @@ fn assemble(a: &Array, axis: usize, places: &[usize]) -> Result<Array> {
             window.steps[axis] = step;
             slice(a, window)?
         });
-        rest = &rest[count..];
+        remaining = &remaining[count..];
     }
     concatenate(parts, axis)
 }
 
-/// Borders of equal steps from an end value to the element at the edge; integers are rounded down.
-fn ramps(a: &Array, axis: usize, widths: [usize; 2], end: &Array) -> Result<[Array; 2]> {
+/// Borders with equal steps from an end value to the element at the edge; integers are rounded down.
+fn ramp_borders(a: &Array, axis: usize, widths: [usize; 2], end: &Array) -> Result<[Array; 2]> {
     let dtype = a.dtype();
     let wide = if dtype.is_half() {
         DType::Float32
@@ -241,32 +244,32 @@ fn ramps(a: &Array, axis: usize, widths: [usize; 2], end: &Array) -> Result<[Arr
     Ok([ramp(widths[0], 0, false)?, ramp(widths[1], a.shape()[axis] - 1, true)?])
 }
 
-/// Borders of a statistic of the elements along the axis, or of those next to the border.
-fn levels(
+/// Borders filled with a statistic of the elements along the axis, or of the `count` elements next to the border.
+fn statistic_borders(
     a: &Array,
     axis: usize,
     widths: [usize; 2],
     statistic: PadStatistic,
-    reach: Option<usize>,
+    count: Option<usize>,
 ) -> Result<[Array; 2]> {
     let length = a.shape()[axis];
-    let reach = reach.map_or(length, |reach| reach.min(length));
-    let along = [axis as i64];
-    let level = |start: usize, width: usize| {
-        let line = slice_along(a, axis, start, reach)?;
-        let averaged = |of: fn(&Array, Option<&[i64]>, KeepAxes) -> Result<Array>| {
+    let count = count.map_or(length, |count| count.min(length));
+    let axes = [axis as i64];
+    let border = |start: usize, width: usize| {
+        let elements = slice_along(a, axis, start, count)?;
+        let rounded = |function: fn(&Array, Option<&[i64]>, KeepAxes) -> Result<Array>| {
             if a.dtype().is_inexact() {
-                return of(&line, Some(&along), KeepAxes::Yes);
+                return function(&elements, Some(&axes), KeepAxes::Yes);
             }
-            round(&of(&rules::cast(&line, DType::Float64)?, Some(&along), KeepAxes::Yes)?, 0)
+            round(&function(&rules::cast(&elements, DType::Float64)?, Some(&axes), KeepAxes::Yes)?, 0)
         };
         let value = match statistic {
-            PadStatistic::Maximum => max(&line, Some(&along), KeepAxes::Yes)?,
-            PadStatistic::Minimum => min(&line, Some(&along), KeepAxes::Yes)?,
-            PadStatistic::Mean => averaged(mean)?,
-            PadStatistic::Median => averaged(median)?,
+            PadStatistic::Maximum => max(&elements, Some(&axes), KeepAxes::Yes)?,
+            PadStatistic::Minimum => min(&elements, Some(&axes), KeepAxes::Yes)?,
+            PadStatistic::Mean => rounded(mean)?,
+            PadStatistic::Median => rounded(median)?,
         };
         rules::broadcast(&rules::cast(&value, a.dtype())?, &a.shape().with(axis, width))
     };
-    Ok([level(0, widths[0])?, level(length - reach, widths[1])?])
+    Ok([border(0, widths[0])?, border(length - count, widths[1])?])
 }

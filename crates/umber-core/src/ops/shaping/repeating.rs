@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 use umber_types::shape::normalize_axis;
 use umber_types::{DType, Result, Shape, Side, bail, ensure};
 
-use super::fitting;
+use super::checked_length;
 use crate::graph::Array;
 use crate::ops::data_dependent;
 use crate::ops::indexing::take;
@@ -34,19 +34,19 @@ pub fn repeat(a: &Array, repeats: i64, axis: Option<i64>) -> Result<Array> {
     let axis = normalize_axis("repeat", axis, a.ndim())?;
     let lengths: SmallVec<[i64; 6]> = a.shape().iter().map(|&length| length as i64).collect();
     let mut repeated = lengths.clone();
-    repeated[axis] = fitting("repeat", lengths[axis].checked_mul(repeats), || {
+    repeated[axis] = checked_length("repeat", lengths[axis].checked_mul(repeats), || {
         format!("{repeats} repeats of {} elements", lengths[axis])
     })?;
     let shape = Shape::checked("repeat", &repeated)?;
-    let mut apart = a.shape().clone();
-    apart.insert(axis + 1, 1);
-    let expanded = apart.with(axis + 1, repeats as usize);
-    rules::reshape(&rules::broadcast(&rules::reshape(a, apart)?, &expanded)?, shape)
+    let mut split = a.shape().clone();
+    split.insert(axis + 1, 1);
+    let expanded = split.with(axis + 1, repeats as usize);
+    rules::reshape(&rules::broadcast(&rules::reshape(a, split)?, &expanded)?, shape)
 }
 
-/// Repeat each element along an axis, or of the flattened array, as often as its count says.
+/// Repeat each element along an axis, or of the flattened array, by its own count.
 ///
-/// One count holds for all elements. The counts are evaluated; their sum is the length of the result.
+/// A single count applies to all elements. The counts are evaluated; their sum is the length of the result.
 ///
 /// # Errors
 /// If the counts are not integers, one is negative, or there are neither one count nor one for each element; inside `vmap`
@@ -65,21 +65,21 @@ pub fn repeat_each(a: &Array, counts: &Array, axis: Option<i64>) -> Result<Array
         return repeat_each(&rules::reshape(a, [a.size()])?, counts, Some(0));
     };
     let axis = normalize_axis("repeat", axis, a.ndim())?;
-    let given = data_dependent::integers_of("repeat", counts)?;
+    let repeats = data_dependent::integers_of("repeat", counts)?;
     let length = a.shape()[axis];
     ensure!(
-        counts.ndim() <= 1 && (given.len() == 1 || given.len() == length),
+        counts.ndim() <= 1 && (repeats.len() == 1 || repeats.len() == length),
         Value("repeat"),
         "counts of shape {} do not match axis {axis} of length {length}",
         counts.shape()
     );
-    if let Some(count) = given.iter().find(|&&count| count < 0) {
+    if let Some(count) = repeats.iter().find(|&&count| count < 0) {
         bail!(Value("repeat"), "repeats must not be negative, got {count}");
     }
-    if let [count] = given[..] {
+    if let [count] = repeats[..] {
         return repeat(a, count, Some(axis as i64));
     }
-    let total = given.iter().try_fold(0i64, |sum, &count| sum.checked_add(count)).unwrap_or(i64::MAX);
+    let total = repeats.iter().try_fold(0i64, |sum, &count| sum.checked_add(count)).unwrap_or(i64::MAX);
     let lengths: SmallVec<[i64; 6]> =
         a.shape().iter().enumerate().map(|(i, &n)| if i == axis { total } else { n as i64 }).collect();
     let total = Shape::checked("repeat", &lengths)?[axis];

@@ -10,7 +10,7 @@ use crate::primitives::concatenate::Concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice};
 
-/// The requested lengths; one may be -1 and follows from the number of elements.
+/// The requested shape; a length of -1 is inferred from the number of elements.
 fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
     let unknown = lengths.iter().filter(|&&length| length == -1).count();
     ensure!(unknown <= 1, Value(op), "shape can have only one -1, got {}", tuple(lengths));
@@ -44,7 +44,7 @@ pub fn reshape(a: &Array, shape: &[i64]) -> Result<Array> {
 
 /// Merge consecutive axes of an array into one.
 ///
-/// Values of `start_axis` and `end_axis` beyond the array's axes mean its first or last axis. Fails if `start_axis` comes
+/// Values of `start_axis` and `end_axis` out of bounds are clamped to the first or last axis. Fails if `start_axis` comes
 /// after `end_axis`.
 ///
 /// ```
@@ -69,13 +69,13 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
     );
     let (start, end) = (start as usize, end as usize);
     let shape = a.shape();
-    let joined: usize = shape[start..=end].iter().product();
+    let merged: usize = shape[start..=end].iter().product();
     rules::reshape(
         a,
         shape[..start]
             .iter()
             .copied()
-            .chain([joined])
+            .chain([merged])
             .chain(shape[end + 1..].iter().copied())
             .collect::<Shape>(),
     )
@@ -94,8 +94,8 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
 /// ```
 pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
     ensure!(!shape.is_empty(), Value("unflatten"), "shape must not be empty");
-    let at = normalize_axis("unflatten", axis, a.ndim())?;
-    let length = a.shape()[at];
+    let axis_index = normalize_axis("unflatten", axis, a.ndim())?;
+    let length = a.shape()[axis_index];
     let inner = resolve("unflatten", shape, length)?;
     ensure!(
         inner.size() == length,
@@ -104,7 +104,7 @@ pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
         tuple(shape)
     );
     let outer = a.shape();
-    let lengths = outer[..at].iter().chain(inner.iter()).chain(&outer[at + 1..]).copied();
+    let lengths = outer[..axis_index].iter().chain(inner.iter()).chain(&outer[axis_index + 1..]).copied();
     rules::reshape(a, lengths.collect::<Shape>())
 }
 
@@ -246,21 +246,21 @@ pub fn moveaxes(a: &Array, sources: &[i64], destinations: &[i64]) -> Result<Arra
         sources.len(),
         destinations.len()
     );
-    let found = |axes: &[i64]| -> Result<Vec<usize>> {
-        let mut found = Vec::with_capacity(axes.len());
+    let normalized = |axes: &[i64]| -> Result<Vec<usize>> {
+        let mut normalized = Vec::with_capacity(axes.len());
         for &axis in axes {
             let axis = normalize_axis(op, axis, a.ndim())?;
-            ensure!(!found.contains(&axis), Value(op), "duplicate axis {axis} in {axes:?}");
-            found.push(axis);
+            ensure!(!normalized.contains(&axis), Value(op), "duplicate axis {axis} in {axes:?}");
+            normalized.push(axis);
         }
-        Ok(found)
+        Ok(normalized)
     };
-    let (from, to) = (found(sources)?, found(destinations)?);
+    let (from, to) = (normalized(sources)?, normalized(destinations)?);
     let mut others = (0..a.ndim()).filter(|axis| !from.contains(axis));
     let order: Vec<i64> = (0..a.ndim())
-        .map(|place| match to.iter().position(|&taken| taken == place) {
-            Some(which) => from[which] as i64,
-            None => others.next().expect("as many places are left as axes") as i64,
+        .map(|axis| match to.iter().position(|&target| target == axis) {
+            Some(i) => from[i] as i64,
+            None => others.next().expect("the other axes fill the other positions") as i64,
         })
         .collect();
     transpose(a, Some(&order))
@@ -322,14 +322,14 @@ pub fn flip(a: &Array, axes: Option<&[i64]>) -> Result<Array> {
 /// ```
 pub fn atleast(a: &Array, ndim: usize) -> Result<Array> {
     let shape = a.shape();
-    let wanted: Shape = match (ndim, shape.ndim()) {
+    let expanded: Shape = match (ndim, shape.ndim()) {
         (_, 0) => std::iter::repeat_n(1, ndim).collect(),
         (2, 1) => [1, shape[0]].into(),
         (3, 1) => [1, shape[0], 1].into(),
         (3, 2) => [shape[0], shape[1], 1].into(),
         _ => return Ok(a.clone()),
     };
-    rules::reshape(a, wanted)
+    rules::reshape(a, expanded)
 }
 
 /// Copy an array into contiguous row-major memory, unless it is stored that way already.

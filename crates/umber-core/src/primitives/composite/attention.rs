@@ -1,7 +1,7 @@
-//! Attention: values averaged by the softmax of products of queries and keys.
+//! Attention: scaled dot-product attention with grouped key heads, masks and attention sinks.
 //!
-//! T. Dao et al., FlashAttention, 2022: neither the values nor their derivative need the matrix of all scores, so kernels do
-//! not make it. The decomposition does; second derivatives, tangents, and the gradient of a mask go through it.
+//! The kernels follow T. Dao et al., FlashAttention, 2022: neither the output nor its gradient materialises the matrix of all
+//! scores. The decomposition does; second derivatives, tangents, and the gradient of a mask use it.
 
 use umber_kernels::attention::{AttentionInputs, AttentionOptions, Gradients};
 use umber_types::{Axes, BinaryKind, DType, Masking, Result, Shape, UnaryKind, bf16, ensure, f16};
@@ -25,19 +25,20 @@ use crate::validation::Site;
 /// `y[h, l] = sum over s of softmax(scale * q[h, l] . k[h / g, s] + mask[h, l, s]) v[h / g, s]`.
 ///
 /// Inputs are `q [..., heads, queries, features]`, `k [..., key heads, keys, features]` and `v [..., key heads, keys, values]`
-/// of one dtype and equal batch axes; then a mask, if there is one, that broadcasts to `[..., heads, queries, keys]`, bool, of
-/// this dtype or of the one that computes; then sinks, if there are, that broadcast to `[..., heads]`, of the dtype that computes.
+/// of one dtype and equal batch axes; optionally a mask that broadcasts to `[..., heads, queries, keys]`, bool, of this dtype or
+/// of the compute dtype; optionally sinks that broadcast to `[..., heads]`, of the compute dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Attention {
-    /// Factor of the products.
+    /// Factor of the dot products.
     pub scale: Parameter,
-    /// What queries see.
+    /// Which keys a query attends to.
     pub masking: Masking,
     /// Are there sinks?
     pub has_sinks: bool,
 }
 
-/// The cotangents of queries, keys and values, and of the sink of every head if there are any: the inputs are those of [`Attention`] and the cotangent of its output.
+/// The cotangents of queries, keys and values, and of the sink of every head if there are sinks. The inputs are those of
+/// [`Attention`] and the cotangent of its output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct AttentionGradient(pub Attention);
 
@@ -63,12 +64,12 @@ pub(crate) fn lowest_of(dtype: DType) -> f64 {
     }
 }
 
-/// `x` with its last axes replaced.
+/// The shape `x` with its last `dropped` axes replaced by `tail`.
 fn with_tail(x: &[usize], dropped: usize, tail: &[usize]) -> Shape {
     x[..x.len() - dropped].iter().chain(tail).copied().collect()
 }
 
-/// `x` with one axis more, of length one, at the end.
+/// `x` with a new last axis of length one.
 fn with_column(x: &Array) -> Result<Array> {
     reshape(x, with_tail(x.shape(), 0, &[1]))
 }
@@ -80,7 +81,7 @@ impl Attention {
         AttentionArgs { q: &inputs[0], k: &inputs[1], v: &inputs[2], mask, sinks }
     }
 
-    /// How many inputs there are.
+    /// Number of inputs.
     fn count(&self) -> usize {
         3 + usize::from(self.masking == Masking::Array) + usize::from(self.has_sinks)
     }
@@ -91,8 +92,8 @@ impl Attention {
     }
 
     fn check(&self, inputs: &[&ArraySpec]) -> Result<()> {
-        let is_there = inputs.len() >= self.count();
-        ensure!(is_there, Value("scaled_dot_product_attention"), "needs {} inputs", self.count());
+        let are_complete = inputs.len() >= self.count();
+        ensure!(are_complete, Value("scaled_dot_product_attention"), "needs {} inputs", self.count());
         let AttentionArgs { q, k, v, mask, sinks } = self.named_inputs(inputs);
         let dims = q.shape.ndim();
         let fits = dims >= 3 && k.shape.ndim() == dims && v.shape.ndim() == dims && {
@@ -134,19 +135,20 @@ impl Attention {
         reshape(x, with_tail(x.shape(), 3, &[key_heads, rows, columns]))
     }
 
-    /// The scores, those of hidden keys the lowest finite number, and where keys are seen (`None`: everywhere).
+    /// The scores and the mask of visible keys (`None`: all keys are visible). The score of a hidden key is the lowest finite
+    /// number.
     ///
-    /// Falsehood in a mask of bool hides a key, and so does a term that is the lowest number of its dtype or below, or that takes
-    /// the score beyond the lowest number.
-    fn scores(&self, given: &AttentionArgs<'_, Array>) -> Result<(Array, Option<Array>)> {
-        let (q, k) = (widened(given.q)?, widened(given.k)?);
+    /// A key is hidden by false in a bool mask; by a term of an additive mask that is at most the lowest finite number of its
+    /// dtype; or if the sum of score and term is below the lowest finite number.
+    fn scores(&self, args: &AttentionArgs<'_, Array>) -> Result<(Array, Option<Array>)> {
+        let (q, k) = (widened(args.q)?, widened(args.k)?);
         let shape = Attention::scores_of(q.shape(), k.shape());
         let scaled = mul(&q, &constant(&q, self.scale.value()))?;
         let key_heads = k.shape()[k.ndim() - 3];
         let products = matmul(&Attention::grouped(&scaled, key_heads)?, &swap_last(&k)?)?;
         let mut scores = reshape(&products, shape.clone())?;
         let lowest = lowest_of(scores.dtype());
-        let seen = match (self.masking, given.mask) {
+        let visible = match (self.masking, args.mask) {
             (Masking::Causal, _) => {
                 let (rows, columns) = (shape[shape.ndim() - 2], shape[shape.ndim() - 1]);
                 let square = Shape::from([rows, columns]);
@@ -157,37 +159,38 @@ impl Attention {
             (Masking::Array, Some(mask)) if mask.dtype() == DType::Bool => mask.clone(),
             (Masking::Array, Some(mask)) => {
                 let term = cast(mask, scores.dtype())?;
-                // Ask for hidden keys, not for visible ones: comparisons with NaN are false, and NaN must not be hidden.
+                // Compare for hidden keys, not for visible ones: comparisons with NaN are false, so that NaN is not hidden.
                 let is_hidden =
                     binary(BinaryKind::LessEqual, mask, &constant(mask, lowest_of(mask.dtype())))?;
                 scores = add(&scores, &broadcast(&term, &shape)?)?;
-                let is_beyond = binary(BinaryKind::Less, &scores, &constant(&scores, lowest))?;
-                let is_hidden = binary(BinaryKind::LogicalOr, &broadcast(&is_hidden, &shape)?, &is_beyond)?;
+                let is_below_lowest = binary(BinaryKind::Less, &scores, &constant(&scores, lowest))?;
+                let is_hidden =
+                    binary(BinaryKind::LogicalOr, &broadcast(&is_hidden, &shape)?, &is_below_lowest)?;
                 unary(UnaryKind::LogicalNot, &is_hidden)?
             }
             (Masking::Nothing | Masking::Array, _) => return Ok((scores, None)),
         };
-        let seen = broadcast(&seen, &shape)?;
-        let scores = Array::record_one(Select, &[&seen, &scores, &constant(&scores, lowest)])?;
-        Ok((scores, Some(seen)))
+        let visible = broadcast(&visible, &shape)?;
+        let scores = Array::record_one(Select, &[&visible, &scores, &constant(&scores, lowest)])?;
+        Ok((scores, Some(visible)))
     }
 
-    /// The weights of the keys, and of the sinks if there are any.
-    fn weights(&self, given: &AttentionArgs<'_, Array>, scores: Array) -> Result<(Array, Option<Array>)> {
+    /// The softmax weights of the keys, and of the sinks if there are sinks.
+    fn weights(&self, args: &AttentionArgs<'_, Array>, scores: Array) -> Result<(Array, Option<Array>)> {
         let keys = scores.ndim() - 1;
-        let Some(sinks) = given.sinks else {
+        let Some(sinks) = args.sinks else {
             return Ok((softmax(&scores, Softmax { precise: true })?, None));
         };
         let column = with_tail(scores.shape(), 1, &[1]);
         let heads = with_tail(scores.shape(), 2, &[]);
         let sinks = with_column(&with_column(&broadcast(sinks, &heads)?)?)?;
-        let joined = [broadcast(&sinks, &column)?, scores.clone()].into_iter().collect();
-        let weights = softmax(&concatenate(joined, keys)?, Softmax { precise: true })?;
-        let own = slice_along(&weights, keys, 0, 1)?;
-        Ok((slice_along(&weights, keys, 1, scores.shape()[keys])?, Some(own)))
+        let with_sinks = [broadcast(&sinks, &column)?, scores.clone()].into_iter().collect();
+        let weights = softmax(&concatenate(with_sinks, keys)?, Softmax { precise: true })?;
+        let sink_weights = slice_along(&weights, keys, 0, 1)?;
+        Ok((slice_along(&weights, keys, 1, scores.shape()[keys])?, Some(sink_weights)))
     }
 
-    /// Layouts of mask and sinks as the kernels want them: with every axis.
+    /// Broadcast the layouts of mask and sinks to full shapes, as the kernels expect.
     fn broadcast_inputs(&self, task: &mut CpuTask<'_>) {
         let (q, k) = (&task.inputs[0].layout.shape, &task.inputs[1].layout.shape);
         let (scores, heads) = (Attention::scores_of(q, k), with_tail(q, 2, &[]));
@@ -203,14 +206,17 @@ impl Attention {
         }
     }
 
-    fn attending<'a>(&self, views: &[umber_kernels::View<'a>]) -> (AttentionInputs<'a>, AttentionOptions) {
+    fn kernel_inputs<'a>(
+        &self,
+        views: &[umber_kernels::View<'a>],
+    ) -> (AttentionInputs<'a>, AttentionOptions) {
         let AttentionArgs { q, k, v, mask, sinks } = self.named_inputs(views);
         let operands =
             AttentionInputs { queries: *q, keys: *k, values: *v, mask: mask.copied(), sinks: sinks.copied() };
         (operands, AttentionOptions { scale: self.scale.value(), masking: self.masking })
     }
 
-    /// The inputs of a batch, with the axis of lanes in front.
+    /// The inputs with the batch axis of `vmap` in front.
     fn batched(&self, inputs: &[Batched]) -> Result<Inputs> {
         let (count, dims) = (batch_size(inputs), inputs[0].ndim());
         let one = |(i, input): (usize, &Batched)| match i {
@@ -240,19 +246,19 @@ impl Decompose for Attention {
     any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let given = self.named_inputs(inputs);
-        let (scores, _) = self.scores(&given)?;
-        let (weights, _) = self.weights(&given, scores)?;
-        let v = widened(given.v)?;
+        let args = self.named_inputs(inputs);
+        let (scores, _) = self.scores(&args)?;
+        let (weights, _) = self.weights(&args, scores)?;
+        let v = widened(args.v)?;
         let key_heads = v.shape()[v.ndim() - 3];
         let y = matmul(&Attention::grouped(&weights, key_heads)?, &v)?;
-        let shape = with_tail(given.q.shape(), 1, &[v.shape()[v.ndim() - 1]]);
-        Ok(vec![cast(&reshape(&y, shape)?, given.q.dtype())?])
+        let shape = with_tail(args.q.shape(), 1, &[v.shape()[v.ndim() - 1]]);
+        Ok(vec![cast(&reshape(&y, shape)?, args.q.dtype())?])
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         let is_term = self.masking == Masking::Array && at.inputs[3].dtype() != DType::Bool;
-        if is_term && at.wanted[3] {
+        if is_term && at.needs_cotangent[3] {
             return None;
         }
         rule(|| {
@@ -275,8 +281,8 @@ impl Decompose for Attention {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         self.broadcast_inputs(task);
         task.run_one(|inputs, output| {
-            let (operands, how) = self.attending(inputs);
-            umber_kernels::attention::attention(&operands, how, output);
+            let (operands, options) = self.kernel_inputs(inputs);
+            umber_kernels::attention::attention(&operands, options, output);
             Ok(())
         })
     }
@@ -296,11 +302,11 @@ impl Decompose for AttentionGradient {
             Value("scaled_dot_product_attention"),
             "cotangent does not have the shape and dtype of the output"
         );
-        let given = self.0.named_inputs(inputs);
-        let operands = [given.q, given.k, given.v].map(|spec| (*spec).clone());
-        let heads = given
+        let args = self.0.named_inputs(inputs);
+        let operands = [args.q, args.k, args.v].map(|spec| (*spec).clone());
+        let heads = args
             .sinks
-            .map(|_| ArraySpec { shape: with_tail(&given.q.shape, 2, &[]), dtype: work(given.q.dtype) });
+            .map(|_| ArraySpec { shape: with_tail(&args.q.shape, 2, &[]), dtype: work(args.q.dtype) });
         Ok(operands.into_iter().chain(heads).collect())
     }
 
@@ -313,35 +319,36 @@ impl Decompose for AttentionGradient {
     /// With weights `p` and `c = ct v^T`: `p^T ct` for the values; with `d = p (c - sum(p c))`, `scale d k` for the queries and
     /// `scale d^T q` for the keys; `-p_sink sum(p c)` for the sinks.
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let how = self.0;
-        let given = how.named_inputs(inputs);
-        let ct = widened(&inputs[how.count()])?;
-        let (scores, seen) = how.scores(&given)?;
+        let attention = self.0;
+        let args = attention.named_inputs(inputs);
+        let ct = widened(&inputs[attention.count()])?;
+        let (scores, visible) = attention.scores(&args)?;
         let shape = scores.shape().clone();
-        let (weights, own) = how.weights(&given, scores)?;
-        let [q, k, v] = [given.q, given.k, given.v].map(widened);
+        let (weights, sink_weights) = attention.weights(&args, scores)?;
+        let [q, k, v] = [args.q, args.k, args.v].map(widened);
         let (q, k, v) = (q?, k?, v?);
         let key_heads = k.shape()[k.ndim() - 3];
         let group = |x: &Array| Attention::grouped(x, key_heads);
         let pulled_v = matmul(&swap_last(&group(&weights)?)?, &group(&ct)?)?;
-        let slopes = reshape(&matmul(&group(&ct)?, &swap_last(&v)?)?, shape.clone())?;
-        let mean = sum_last(&mul(&weights, &slopes)?)?;
-        let mut slopes = mul(&weights, &sub(&slopes, &mean)?)?;
-        if let Some(seen) = seen {
-            slopes = Array::record_one(Select, &[&seen, &slopes, &constant(&slopes, 0.0)])?;
+        let score_ct = reshape(&matmul(&group(&ct)?, &swap_last(&v)?)?, shape.clone())?;
+        let mean = sum_last(&mul(&weights, &score_ct)?)?;
+        let mut score_ct = mul(&weights, &sub(&score_ct, &mean)?)?;
+        if let Some(visible) = visible {
+            score_ct = Array::record_one(Select, &[&visible, &score_ct, &constant(&score_ct, 0.0)])?;
         }
-        let scale = |x: &Array| mul(x, &constant(x, how.scale.value()));
-        let pulled_q = scale(&reshape(&matmul(&group(&slopes)?, &k)?, q.shape().clone())?)?;
-        let pulled_k = scale(&matmul(&swap_last(&group(&slopes)?)?, &group(&q)?)?)?;
+        let scale = |x: &Array| mul(x, &constant(x, attention.scale.value()));
+        let pulled_q = scale(&reshape(&matmul(&group(&score_ct)?, &k)?, q.shape().clone())?)?;
+        let pulled_k = scale(&matmul(&swap_last(&group(&score_ct)?)?, &group(&q)?)?)?;
         let mut pulled = vec![
-            cast(&pulled_q, given.q.dtype())?,
-            cast(&pulled_k, given.k.dtype())?,
-            cast(&pulled_v, given.v.dtype())?,
+            cast(&pulled_q, args.q.dtype())?,
+            cast(&pulled_k, args.k.dtype())?,
+            cast(&pulled_v, args.v.dtype())?,
         ];
-        if let Some(own) = own {
+        if let Some(sink_weights) = sink_weights {
             let dims = shape.ndim();
             let mean = slice_along(&mean, dims - 1, 0, 1.min(shape[dims - 1]))?;
-            let terms = if shape[dims - 1] == 0 { constant(&own, 0.0) } else { mul(&own, &mean)? };
+            let terms =
+                if shape[dims - 1] == 0 { constant(&sink_weights, 0.0) } else { mul(&sink_weights, &mean)? };
             let by_head = sum(&neg(&terms)?, &Axes::sorted([dims - 2, dims - 1]))?;
             pulled.push(reshape(&by_head, with_tail(&shape, 2, &[]))?);
         }
@@ -357,13 +364,13 @@ impl Decompose for AttentionGradient {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         self.0.broadcast_inputs(task);
         task.run(|inputs, outputs| {
-            let (operands, how) = self.0.attending(inputs);
+            let (operands, options) = self.0.kernel_inputs(inputs);
             let cotangent = inputs[inputs.len() - 1];
             let mut outputs = outputs.iter_mut().map(|output| output.reborrow());
             let mut next = || outputs.next().expect("an output for each operand");
             let (queries, keys, values) = (next(), next(), next());
             let gradients = Gradients { queries, keys, values, sinks: outputs.next() };
-            umber_kernels::attention::attention_gradient(&operands, how, cotangent, &gradients);
+            umber_kernels::attention::attention_gradient(&operands, options, cotangent, &gradients);
             Ok(())
         })
     }

@@ -1,4 +1,4 @@
-//! Means with more digits than their dtype has, and variances and standard deviations, which are measured from those.
+//! Means in double-word precision, and variances and standard deviations computed from them.
 
 use std::ops::Range;
 
@@ -18,20 +18,20 @@ use crate::primitives::rules::{
 use crate::primitives::select::Select;
 use crate::validation::Site;
 
-/// The spec of what axes are reduced to, which stay with length one, in the dtype that `x` computes in.
+/// The spec of a reduction over axes, which keep length one, in the dtype that `x` computes in.
 fn reduced(x: &ArraySpec, axes: Range<usize>) -> ArraySpec {
     let mut shape = x.shape.to_vec();
     shape[axes].fill(1);
     ArraySpec::new(shape, if x.dtype.is_half() { DType::Float32 } else { x.dtype })
 }
 
-/// `mean(x)` over neighbouring axes, which stay with length one, as the sum of two numbers: the mean rounded to the dtype that `x`
-/// computes in, and what that lost.
+/// `mean(x)` over adjacent axes, which keep length one, as an unevaluated sum of two numbers: the mean rounded to the dtype that
+/// `x` computes in, and its rounding error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct MeanParts {
     /// The first of the axes.
     pub first: u32,
-    /// How many there are.
+    /// Number of axes.
     pub count: u32,
 }
 
@@ -51,8 +51,8 @@ impl Decompose for MeanParts {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        let part = reduced(inputs[0], self.range());
-        Ok([part.clone(), part].into_iter().collect())
+        let spec = reduced(inputs[0], self.range());
+        Ok([spec.clone(), spec].into_iter().collect())
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
@@ -68,14 +68,14 @@ impl Decompose for MeanParts {
         Ok(vec![high, low])
     }
 
-    /// `ct / n` for the rounded mean; the rest changes nothing about the sum.
+    /// `ct / n` for the rounded mean; the rounding error counts as a constant.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let x = &at.inputs[0];
             let ct = &cotangents[0];
             let count = NumberOfElements { axes: self.axes(), dtype: ct.dtype() }.record(x)?;
-            let part = div(ct, &broadcast(&count, ct.shape())?)?;
-            Ok(smallvec![Some(broadcast(&cast(&part, x.dtype())?, x.shape())?)])
+            let quotient = div(ct, &broadcast(&count, ct.shape())?)?;
+            Ok(smallvec![Some(broadcast(&cast(&quotient, x.dtype())?, x.shape())?)])
         })
     }
 
@@ -90,9 +90,9 @@ impl Decompose for MeanParts {
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let behind = MeanParts { first: self.first + 1, ..*self };
+            let batched = MeanParts { first: self.first + 1, ..*self };
             let input = smallvec![inputs[0].array.clone()];
-            Ok(Batched::all(Array::record(Composite::MeanParts(behind), input)?))
+            Ok(Batched::all(Array::record(Composite::MeanParts(batched), input)?))
         })
     }
 
@@ -105,30 +105,30 @@ impl Decompose for MeanParts {
     }
 }
 
-/// Which measure of how far elements are from their mean.
+/// The measure of dispersion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Measure {
-    /// The sum of squared distances, divided.
+    /// The variance.
     Variance,
-    /// Its square root.
+    /// The standard deviation.
     Deviation,
 }
 
-/// `sum((x - mean(x))^2) / max(n - ddof, 0)` or its root, over neighbouring axes, which stay with length one; of the dtype that
-/// `x` computes in.
+/// `sum((x - mean(x))^2) / max(n - ddof, 0)` or its square root, over adjacent axes, which keep length one, in the dtype that `x`
+/// computes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Spread {
+pub struct Dispersion {
     /// The first of the axes.
     pub first: u32,
-    /// How many there are.
+    /// Number of axes.
     pub count: u32,
-    /// What is taken off the number of elements.
+    /// Subtracted from the number of elements: the lost degrees of freedom.
     pub ddof: Parameter,
     /// Which measure.
     pub measure: Measure,
 }
 
-impl Spread {
+impl Dispersion {
     fn range(self) -> Range<usize> {
         self.first as usize..(self.first + self.count) as usize
     }
@@ -137,27 +137,27 @@ impl Spread {
         Axes::sorted(self.range())
     }
 
-    /// What the sum of squares is divided by.
+    /// The degrees of freedom, the divisor of the sum of squares.
     fn freedom(self, shape: &[usize]) -> f64 {
         let count: usize = shape[self.range()].iter().product();
         (count as f64 - self.ddof.value()).max(0.0)
     }
 
-    /// The derivative of the measure by `x` where that for the variance is `distance / freedom`, but for a factor of two: of the
-    /// deviation it is `distance / (freedom deviation)`, and zero between equal elements, as of norms.
-    fn slope(self, x: &Array, measured: &Array) -> Result<Array> {
-        let distance = centred(x, &self.axes())?;
+    /// The derivative of the measure with respect to `x` without the factor that [`Dispersion::scaled`] applies: `x - mean(x)`
+    /// for the variance, `(x - mean(x)) / deviation` for the standard deviation, zero if all elements are equal.
+    fn unscaled_derivative(self, x: &Array, measured: &Array) -> Result<Array> {
+        let deviations = centred(x, &self.axes())?;
         if self.measure == Measure::Variance {
-            return Ok(distance);
+            return Ok(deviations);
         }
-        // No product of both comes up, which may leave the range where the quotient does not.
-        let is_even = binary(BinaryKind::Equal, measured, &zeros_like(measured))?;
-        let safe = Array::record_one(Select, &[&is_even, &constant(measured, 1.0), measured])?;
-        let ratio = div(&distance, &broadcast(&safe, x.shape())?)?;
-        Array::record_one(Select, &[&broadcast(&is_even, x.shape())?, &zeros_like(&ratio), &ratio])
+        // Divide by the deviation alone: its product with the degrees of freedom may overflow or underflow.
+        let is_zero = binary(BinaryKind::Equal, measured, &zeros_like(measured))?;
+        let safe = Array::record_one(Select, &[&is_zero, &constant(measured, 1.0), measured])?;
+        let ratio = div(&deviations, &broadcast(&safe, x.shape())?)?;
+        Array::record_one(Select, &[&broadcast(&is_zero, x.shape())?, &zeros_like(&ratio), &ratio])
     }
 
-    /// `ct` times the constant factor of the derivative.
+    /// `ct` times the constant factor of the derivative: `2 / freedom` or `1 / freedom`.
     fn scaled(self, ct: &Array, x: &Array) -> Result<Array> {
         let degree = if self.measure == Measure::Variance { 2.0 } else { 1.0 };
         if !x.is_traced() || !are_lengths_free() {
@@ -171,7 +171,7 @@ impl Spread {
     }
 }
 
-impl Decompose for Spread {
+impl Decompose for Dispersion {
     fn name(&self) -> &'static str {
         match self.measure {
             Measure::Variance => "var",
@@ -190,15 +190,15 @@ impl Decompose for Spread {
     any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let distance = centred(&inputs[0], &self.axes())?;
-        let squares = unary(UnaryKind::Square, &cast(&distance, DType::Float64)?)?;
+        let deviations = centred(&inputs[0], &self.axes())?;
+        let squares = unary(UnaryKind::Square, &cast(&deviations, DType::Float64)?)?;
         let total = sum(&squares, &self.axes())?;
         let variance = div(&total, &constant(&total, self.freedom(inputs[0].shape())))?;
         let measured = match self.measure {
             Measure::Variance => variance,
             Measure::Deviation => unary(UnaryKind::Sqrt, &variance)?,
         };
-        Ok(vec![cast(&measured, distance.dtype())?])
+        Ok(vec![cast(&measured, deviations.dtype())?])
     }
 
     /// `2 ct (x - mean(x)) / freedom` for the variance, `ct (x - mean(x)) / (freedom deviation)` for the deviation.
@@ -206,26 +206,26 @@ impl Decompose for Spread {
         rule(|| {
             let x = &at.inputs[0];
             let ct = self.scaled(&cotangents[0], x)?;
-            let pulled = mul(&broadcast(&ct, x.shape())?, &self.slope(x, &at.outputs[0])?)?;
+            let pulled = mul(&broadcast(&ct, x.shape())?, &self.unscaled_derivative(x, &at.outputs[0])?)?;
             Ok(smallvec![Some(cast(&pulled, x.dtype())?)])
         })
     }
 
-    /// The sum of the slope times `t`.
+    /// The sum of the derivative times `t`.
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             let x = &at.inputs[0];
             let t = widened(tangents[0].as_ref().expect("jvp rules run with a tangent"))?;
-            let total = sum(&mul(&self.slope(x, &at.outputs[0])?, &t)?, &self.axes())?;
+            let total = sum(&mul(&self.unscaled_derivative(x, &at.outputs[0])?, &t)?, &self.axes())?;
             Ok(vec![self.scaled(&total, x)?])
         })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
-            let behind = Spread { first: self.first + 1, ..*self };
+            let batched = Dispersion { first: self.first + 1, ..*self };
             let input = smallvec![inputs[0].array.clone()];
-            Ok(Batched::all(Array::record(Composite::Spread(behind), input)?))
+            Ok(Batched::all(Array::record(Composite::Dispersion(batched), input)?))
         })
     }
 

@@ -1,6 +1,6 @@
-//! GatedDelta: a state that forgets, and learns what it does not know yet, step by step.
+//! GatedDelta: the linear recurrence of gated delta networks, a state updated by the delta rule with decay.
 //!
-//! S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024. Its derivative is that of the loop it stands for.
+//! S. Yang, J. Kautz and A. Hatamizadeh, Gated Delta Networks, 2024. Its derivative is that of the equivalent loop.
 
 use umber_kernels::gated_delta::{GatedDelta as Operands, gated_delta};
 use umber_types::{Axes, DType, Result, Shape, ensure};
@@ -17,52 +17,53 @@ use crate::primitives::rules::{add, batch, broadcast, move_axis, mul, reshape, s
 use crate::primitives::select::Select;
 use crate::validation::Site;
 
-/// `S' = g S + b (v - g S k) k^T` and `y = S' q` in every step that the mask has; others leave `S` and answer zeros.
+/// `S' = g S + b (v - g S k) k^T` and `y = S' q` in every step where the mask is true; other steps leave `S` unchanged and
+/// output zeros.
 ///
 /// Inputs are `q` and `k [..., steps, key heads, features]`, `v [..., steps, heads, values]`, `g [..., steps, heads, features]`,
-/// `b [..., steps, heads]`, the first `S [..., heads, values, features]`, all float32 or float64, and a mask `[..., steps]` of
-/// bool. Outputs are all `y`, shaped like `v`, and the last `S`.
+/// `b [..., steps, heads]`, the initial `S [..., heads, values, features]`, all float32 or float64, and a mask `[..., steps]` of
+/// bool. Outputs are `y` of all steps, with the shape of `v`, and the final `S`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct GatedDelta;
 
-/// The shape with its last axes replaced.
+/// The shape with its last `dropped` axes replaced by `tail`.
 fn with_tail(shape: &[usize], dropped: usize, tail: &[usize]) -> Shape {
     shape[..shape.len() - dropped].iter().chain(tail).copied().collect()
 }
 
-/// `[..., key heads, features]` as `[..., heads, values, features]`: repeated for the heads that share it, and for all values.
+/// `[..., key heads, features]` broadcast to `[..., heads, values, features]`: each key head serves a group of heads.
 fn for_each_value(x: &Array, state: &Shape) -> Result<Array> {
     let dims = x.ndim();
     let (key_heads, features) = (x.shape()[dims - 2], x.shape()[dims - 1]);
     let [heads, values] = [state[dims - 2], state[dims - 1]];
     let group = heads.checked_div(key_heads).unwrap_or(0);
-    let apart = reshape(x, with_tail(x.shape(), 2, &[key_heads, 1, 1, features]))?;
-    let repeated = broadcast(&apart, &with_tail(x.shape(), 2, &[key_heads, group, values, features]))?;
+    let expanded = reshape(x, with_tail(x.shape(), 2, &[key_heads, 1, 1, features]))?;
+    let repeated = broadcast(&expanded, &with_tail(x.shape(), 2, &[key_heads, group, values, features]))?;
     reshape(&repeated, state.clone())
 }
 
-/// `x` with an axis of length one at the end, repeated to `shape`.
-fn along(x: &Array, shape: &Shape) -> Result<Array> {
+/// `x` with a new last axis of length one, broadcast to `shape`.
+fn broadcast_column(x: &Array, shape: &Shape) -> Result<Array> {
     broadcast(&reshape(x, with_tail(x.shape(), 0, &[1]))?, shape)
 }
 
 /// One step: `[S, q, k, v, g, b, mask]` to `[S', y]`.
-fn step(given: &[Array]) -> Result<[Array; 2]> {
-    let [state, q, k, v, decay, rate, mask] = given else { unreachable!("a step has seven operands") };
+fn step(operands: &[Array]) -> Result<[Array; 2]> {
+    let [state, q, k, v, decay, rate, mask] = operands else { unreachable!("a step has seven operands") };
     let shape = state.shape();
     let last = Axes::one(shape.ndim() - 1);
     let (q, k) = (for_each_value(q, shape)?, for_each_value(k, shape)?);
-    let apart = reshape(decay, with_tail(decay.shape(), 1, &[1, shape[shape.ndim() - 1]]))?;
-    let faded = mul(state, &broadcast(&apart, shape)?)?;
-    let known = reshape(&sum(&mul(&faded, &k)?, &last)?, v.shape().clone())?;
-    let learnt = mul(&sub(v, &known)?, &along(rate, v.shape())?)?;
-    let next = add(&faded, &mul(&along(&learnt, shape)?, &k)?)?;
-    let answer = reshape(&sum(&mul(&next, &q)?, &last)?, v.shape().clone())?;
+    let decay = reshape(decay, with_tail(decay.shape(), 1, &[1, shape[shape.ndim() - 1]]))?;
+    let decayed = mul(state, &broadcast(&decay, shape)?)?;
+    let predicted = reshape(&sum(&mul(&decayed, &k)?, &last)?, v.shape().clone())?;
+    let correction = mul(&sub(v, &predicted)?, &broadcast_column(rate, v.shape())?)?;
+    let next = add(&decayed, &mul(&broadcast_column(&correction, shape)?, &k)?)?;
+    let output = reshape(&sum(&mul(&next, &q)?, &last)?, v.shape().clone())?;
     let ones = |dims: usize| with_tail(mask.shape(), 0, &[1, 1, 1][..dims - mask.ndim()]);
-    let taken = |like: &Array| broadcast(&reshape(mask, ones(like.ndim()))?, like.shape());
-    let next = Array::record_one(Select, &[&taken(&next)?, &next, state])?;
-    let answer = Array::record_one(Select, &[&taken(&answer)?, &answer, &zeros_like(&answer)])?;
-    Ok([next, answer])
+    let mask_like = |x: &Array| broadcast(&reshape(mask, ones(x.ndim()))?, x.shape());
+    let next = Array::record_one(Select, &[&mask_like(&next)?, &next, state])?;
+    let output = Array::record_one(Select, &[&mask_like(&output)?, &output, &zeros_like(&output)])?;
+    Ok([next, output])
 }
 
 impl Decompose for GatedDelta {
@@ -89,9 +90,10 @@ impl Decompose for GatedDelta {
                 && (heads == 0 || key_heads > 0 && heads.is_multiple_of(key_heads))
         };
         let is_wide = matches!(q.dtype, DType::Float32 | DType::Float64);
-        let alike = inputs[..6].iter().all(|input| input.dtype == q.dtype) && mask.dtype == DType::Bool;
+        let have_equal_dtypes =
+            inputs[..6].iter().all(|input| input.dtype == q.dtype) && mask.dtype == DType::Bool;
         ensure!(
-            fits && is_wide && alike,
+            fits && is_wide && have_equal_dtypes,
             Value("gated_delta_update"),
             "queries {}, keys {} and values {} do not match",
             q.shape,
@@ -108,11 +110,11 @@ impl Decompose for GatedDelta {
     any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let steps_at = inputs[0].ndim() - 3;
-        let length = inputs[0].shape()[steps_at];
+        let steps_axis = inputs[0].ndim() - 3;
+        let length = inputs[0].shape()[steps_axis];
         let order = [0, 1, 2, 3, 4, 6];
         let sequences: Vec<Array> =
-            order.iter().map(|&i| move_axis(&inputs[i], steps_at, 0)).collect::<Result<_>>()?;
+            order.iter().map(|&i| move_axis(&inputs[i], steps_axis, 0)).collect::<Result<_>>()?;
         let row = |sequence: &Array| {
             ArraySpec::new(Shape::new(sequence.shape()[1..].iter().copied()), sequence.dtype())
         };
@@ -135,9 +137,10 @@ impl Decompose for GatedDelta {
             keeps: false,
             lowered: LoweredCache::default(),
         };
-        let given: Inputs = std::iter::once(inputs[5].clone()).chain(sequences).chain(captured).collect();
-        let outputs = Loop(iteration.into()).record_on(given, device::current_stream())?;
-        Ok(vec![move_axis(&outputs[1], 0, steps_at)?, outputs[0].clone()])
+        let loop_inputs: Inputs =
+            std::iter::once(inputs[5].clone()).chain(sequences).chain(captured).collect();
+        let outputs = Loop(iteration.into()).record_on(loop_inputs, device::current_stream())?;
+        Ok(vec![move_axis(&outputs[1], 0, steps_axis)?, outputs[0].clone()])
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
@@ -152,8 +155,8 @@ impl Decompose for GatedDelta {
         task.run(|inputs, outputs| {
             let &[queries, keys, values, decay, rate, state, mask] = inputs else { return Ok(()) };
             let operands = Operands { queries, keys, values, decay, rate, state, mask };
-            if let [answers, last] = outputs {
-                gated_delta(&operands, answers.reborrow(), last.reborrow());
+            if let [y, final_state] = outputs {
+                gated_delta(&operands, y.reborrow(), final_state.reborrow());
             }
             Ok(())
         })

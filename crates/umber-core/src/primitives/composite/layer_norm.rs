@@ -1,4 +1,4 @@
-//! LayerNorm: the last axis brought to mean zero and variance one.
+//! LayerNorm: the last axis normalised to mean zero and variance one.
 
 use umber_types::Result;
 
@@ -14,10 +14,10 @@ use crate::validation::Site;
 
 /// `y = (x - mean(x)) / sqrt(var(x) + eps) * weight + bias` along the last axis.
 ///
-/// Weight and bias, where there, are further inputs in this order, of the dtype of `x`.
+/// Weight and bias are optional further inputs in this order, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LayerNorm {
-    /// Keeps the root away from zero.
+    /// Added to the variance, so that the square root is not zero.
     pub epsilon: Parameter,
     /// Is there a weight?
     pub has_weight: bool,
@@ -34,7 +34,7 @@ impl LayerNorm {
         if self.has_bias { inputs.last() } else { None }
     }
 
-    /// `(x - mean(x)) s` and `s = 1 / sqrt(var(x) + eps)`, spread out over `x`, in the dtype computed in.
+    /// `(x - mean(x)) s` and `s = 1 / sqrt(var(x) + eps)`, broadcast to the shape of `x`, in the compute dtype.
     fn normalized(self, x: &Array) -> Result<(Array, Array)> {
         let deviation = deviation_last(x)?;
         let scale = inverse_length(&deviation, self.epsilon.value())?;
@@ -49,9 +49,9 @@ impl Decompose for LayerNorm {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        for (name, given) in [("weight", self.weight(inputs)), ("bias", self.bias(inputs))] {
-            if let Some(given) = given {
-                check_weight("layer_norm", name, inputs[0], given)?;
+        for (name, parameter) in [("weight", self.weight(inputs)), ("bias", self.bias(inputs))] {
+            if let Some(parameter) = parameter {
+                check_weight("layer_norm", name, inputs[0], parameter)?;
             }
         }
         Ok(same_spec(inputs))
@@ -86,8 +86,8 @@ impl Decompose for LayerNorm {
                         Some(weight) => mul(&ct, &broadcast_parameter(weight, &ct)?)?,
                         None => ct.clone(),
                     };
-                    let along = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;
-                    mul(&scale, &sub(&sub(&g, &mean_last(&g)?)?, &along)?)?
+                    let projection = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;
+                    mul(&scale, &sub(&sub(&g, &mean_last(&g)?)?, &projection)?)?
                 } else if i == 1 && self.has_weight {
                     unbroadcast(&mul(&ct, &unit)?, at.inputs[i].shape())?
                 } else {

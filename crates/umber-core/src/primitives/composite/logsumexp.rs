@@ -14,20 +14,20 @@ use crate::primitives::rules::{
 use crate::primitives::select::Select;
 use crate::validation::Site;
 
-/// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which goes away.
+/// `y = log(sum(exp(x - m))) + m` with `m = max(x)`, along the last axis, which is removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct LogSumExp;
 
 impl LogSumExp {
     /// The derivative: the softmax of the input, and zero where all terms are `exp(-inf)`.
-    fn slope(at: &Point<'_>) -> Result<Array> {
+    fn derivative(at: &Point<'_>) -> Result<Array> {
         let (x, y) = (&at.inputs[0], &at.outputs[0]);
-        let slope = softmax(x, Softmax { precise: true })?;
+        let derivative = softmax(x, Softmax { precise: true })?;
         let mut column = y.shape().clone();
         column.push(1);
-        let is_nothing = binary(BinaryKind::Equal, y, &constant(y, f64::NEG_INFINITY))?;
-        let is_nothing = broadcast(&reshape(&is_nothing, column)?, x.shape())?;
-        Array::record_one(Select, &[&is_nothing, &zeros_like(&slope), &slope])
+        let is_empty_sum = binary(BinaryKind::Equal, y, &constant(y, f64::NEG_INFINITY))?;
+        let is_empty_sum = broadcast(&reshape(&is_empty_sum, column)?, x.shape())?;
+        Array::record_one(Select, &[&is_empty_sum, &zeros_like(&derivative), &derivative])
     }
 }
 
@@ -50,12 +50,12 @@ impl Decompose for LogSumExp {
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &inputs[0];
         let largest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
-        // An infinite maximum must not meet itself in a difference.
+        // An infinite maximum is not subtracted: `inf - inf` is NaN.
         let is_finite = binary(BinaryKind::Equal, &sub(&largest, &largest)?, &zeros_like(&largest))?;
         let shift = Array::record_one(Select, &[&is_finite, &largest, &zeros_like(&largest)])?;
-        let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
-        let kept = add(&unary(UnaryKind::Log, &sum(&powers, &last_axis(x))?)?, &shift)?;
-        Ok(vec![drop_last(&kept)?])
+        let exponentials = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
+        let column = add(&unary(UnaryKind::Log, &sum(&exponentials, &last_axis(x))?)?, &shift)?;
+        Ok(vec![drop_last(&column)?])
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
@@ -63,14 +63,14 @@ impl Decompose for LogSumExp {
             let mut column = cotangents[0].shape().clone();
             column.push(1);
             let ct = broadcast(&reshape(&cotangents[0], column)?, at.inputs[0].shape())?;
-            Ok(smallvec![Some(mul(&ct, &conj(&LogSumExp::slope(at)?)?)?)])
+            Ok(smallvec![Some(mul(&ct, &conj(&LogSumExp::derivative(at)?)?)?)])
         })
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
-            Ok(vec![drop_last(&sum(&mul(t, &LogSumExp::slope(at)?)?, &last_axis(t))?)?])
+            Ok(vec![drop_last(&sum(&mul(t, &LogSumExp::derivative(at)?)?, &last_axis(t))?)?])
         })
     }
 

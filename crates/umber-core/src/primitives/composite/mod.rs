@@ -1,7 +1,7 @@
-//! Composites: operations defined once, in algebra, that a backend may have a kernel for.
+//! Composites: operations defined by simpler operations, for which a backend may have a kernel.
 //!
-//! A composite works along its last axes and treats the others as a batch, so a new axis in front changes nothing.
-//! Its `decompose` is its meaning; the CPU kernel is an optimisation and is tested against it.
+//! A composite works along its last axes and treats the others as batch axes, so that `vmap` only adds a leading axis.
+//! Its `decompose` defines it; the CPU kernel is an optimisation and is tested against it.
 
 mod attention;
 mod deviations;
@@ -18,12 +18,12 @@ use umber_types::{Axes, BinaryKind, DType, Result, Shape, UnaryKind, ensure};
 
 pub(crate) use self::attention::lowest_of;
 pub use self::attention::{Attention, AttentionGradient};
-pub use self::deviations::{MeanParts, Measure, Spread};
+pub use self::deviations::{Dispersion, MeanParts, Measure};
 pub use self::gated_delta::GatedDelta;
 pub use self::layer_norm::LayerNorm;
 pub use self::logsumexp::LogSumExp;
 pub use self::rms_norm::RmsNorm;
-pub use self::rope::{Rope, Turn};
+pub use self::rope::{Rope, RotationDirection};
 pub use self::shifted_logsumexp::ShiftedLogSumExp;
 pub(crate) use self::shifted_logsumexp::{Shifted, shifted_logsumexp};
 pub use self::softmax::Softmax;
@@ -35,7 +35,7 @@ use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// What an operation defined by simpler ones must say.
+/// The rules of an operation that is defined by simpler ones.
 pub trait Decompose {
     /// The name users see.
     fn name(&self) -> &'static str;
@@ -62,16 +62,16 @@ pub trait Decompose {
         None
     }
 
-    /// The same with an axis of lanes in front of some inputs; without a rule the decomposition is batched.
+    /// The operation with a batch axis in front of some inputs; without a rule the decomposition is batched.
     fn vmap(&self, _inputs: &[Batched]) -> Rule<Vec<Batched>> {
         None
     }
 
-    /// Compute on the CPU by the kernel.
+    /// Run the CPU kernel.
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()>;
 }
 
-/// `enum Composite` with a variant a composite.
+/// `enum Composite` with one variant per composite.
 macro_rules! composites {
     ($($(#[$attribute:meta])* $ty:ident,)*) => {
         /// An operation that is defined by simpler ones.
@@ -98,25 +98,26 @@ macro_rules! composites {
 composites! {
     /// `exp(x) / sum(exp(x))` along the last axis.
     Softmax,
-    /// `log(sum(exp(x)))` along the last axis, which goes away.
+    /// `log(sum(exp(x)))` along the last axis, which is removed.
     LogSumExp,
-    /// The maximum of the last axis, and `log(sum(exp(x - max(x))))`; the axis goes away.
+    /// The maximum of the last axis, and `log(sum(exp(x - max(x))))`; the axis is removed.
     ShiftedLogSumExp,
-    /// Elements of the last axis brought to mean zero and variance one, then scaled and shifted.
+    /// Elements of the last axis normalised to mean zero and variance one, then scaled and shifted.
     LayerNorm,
     /// Elements of the last axis divided by their root mean square, then scaled.
     RmsNorm,
-    /// Pairs of features turned by angles that grow with the position.
+    /// Rotary position embedding: pairs of features rotated by angles proportional to the position.
     Rope,
-    /// Values averaged by the softmax of products of queries and keys.
+    /// Scaled dot-product attention.
     Attention,
-    /// The cotangents of what an attention takes.
+    /// The cotangents of the inputs of an attention.
     AttentionGradient,
-    /// A state that forgets and learns, step by step.
+    /// The recurrence of gated delta networks.
     GatedDelta,
-    /// The variance or the standard deviation, over neighbouring axes.
-    Spread,
-    /// The mean over neighbouring axes, in two parts.
+    /// The variance or the standard deviation over adjacent axes.
+    #[serde(rename = "Spread")]
+    Dispersion,
+    /// The mean over adjacent axes, as a sum of two numbers.
     MeanParts,
 }
 
@@ -158,9 +159,9 @@ impl Primitive for Composite {
     }
 }
 
-/// Vmap of a composite of the rows of its first input: the same on more rows.
+/// Vmap of a composite that works on the rows of its first input: the same operation on more rows.
 fn batch_rows(composite: impl Into<Op>, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-    // Weights that differ from lane to lane are none of the kernel's business.
+    // The kernels have one weight for all rows: with batched weights the decomposition is batched.
     if !inputs[0].batched || inputs[1..].iter().any(|input| input.batched) {
         return None;
     }
@@ -214,45 +215,45 @@ fn drop_last(x: &Array) -> Result<Array> {
     reshape(x, &x.shape()[..x.ndim() - 1])
 }
 
-/// The dtype that 16-bit floats compute in, others as they are.
+/// The dtype that computations on `dtype` use: float32 for 16-bit floats.
 fn work(dtype: DType) -> DType {
     if dtype.is_half() { DType::Float32 } else { dtype }
 }
 
-/// Sum over the last axis, spread out again.
+/// Sum over the last axis, broadcast to the shape of `x`.
 fn sum_last(x: &Array) -> Result<Array> {
     broadcast(&reduce::sum(x, &last_axis(x))?, x.shape())
 }
 
-/// Mean over the last axis, spread out again.
+/// Mean over the last axis, broadcast to the shape of `x`.
 fn mean_last(x: &Array) -> Result<Array> {
     broadcast(&reduce::mean(x, &last_axis(x))?, x.shape())
 }
 
-/// `x - mean(x)` over neighbouring axes, in the dtype that `x` computes in. The mean is taken off in two parts: one alone is no nearer to the mean of numbers far from
-/// zero than those are to each other.
+/// `x - mean(x)` over adjacent axes, in the dtype that `x` computes in. The mean is subtracted as a rounded value and its
+/// rounding error: for elements far from zero the rounding error of the mean may be as large as their differences.
 fn centred(x: &Array, axes: &Axes) -> Result<Array> {
     let first = axes.first().map_or(0, |&first| first as u32);
     let parts = Composite::MeanParts(MeanParts { first, count: axes.len() as u32 });
     let parts = Array::record(parts, smallvec![x.clone()])?;
-    parts.iter().try_fold(widened(x)?, |rest, part| sub(&rest, &broadcast(part, x.shape())?))
+    parts.iter().try_fold(widened(x)?, |difference, part| sub(&difference, &broadcast(part, x.shape())?))
 }
 
-/// The standard deviation along the last axis, which stays with length one.
+/// The standard deviation along the last axis, which keeps length one.
 fn deviation_last(x: &Array) -> Result<Array> {
     let first = x.ndim() as u32 - 1;
-    let spread = Spread { first, count: 1, ddof: Parameter::new(0.0), measure: Measure::Deviation };
-    Array::record_one(Composite::Spread(spread), &[x])
+    let dispersion = Dispersion { first, count: 1, ddof: Parameter::new(0.0), measure: Measure::Deviation };
+    Array::record_one(Composite::Dispersion(dispersion), &[x])
 }
 
-/// `1 / sqrt(length² + eps)` without the square, which may leave the range.
+/// `1 / sqrt(length² + eps)` without computing the square, which may overflow or underflow.
 fn inverse_length(length: &Array, epsilon: f64) -> Result<Array> {
-    let whole = if epsilon == 0.0 {
+    let root = if epsilon == 0.0 {
         length.clone()
     } else {
         binary(BinaryKind::Hypot, length, &constant(length, epsilon.sqrt()))?
     };
-    unary(UnaryKind::Reciprocal, &whole)
+    unary(UnaryKind::Reciprocal, &root)
 }
 
 /// A vector of weights cast to the dtype of `x` and repeated along its batch axes.
@@ -262,7 +263,7 @@ fn broadcast_parameter(weight: &Array, x: &Array) -> Result<Array> {
     broadcast(&reshape(&cast(weight, x.dtype())?, row)?, x.shape())
 }
 
-/// Check that `weight` has one element for each of the last axis of `x`.
+/// Check that `weight` is a vector as long as the last axis of `x`.
 fn check_weight(op: &str, name: &str, x: &ArraySpec, weight: &ArraySpec) -> Result<()> {
     let length = x.shape.last().copied();
     ensure!(

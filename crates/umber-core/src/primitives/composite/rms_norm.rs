@@ -16,20 +16,20 @@ use crate::validation::Site;
 /// `y = x / sqrt(mean(x²) + eps) * weight` along the last axis; the weight is a second input, of the dtype of `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct RmsNorm {
-    /// Keeps the root away from zero.
+    /// Added to the mean square, so that the square root is not zero.
     pub epsilon: Parameter,
-    /// Is there a second input?
+    /// Is there a weight?
     pub has_weight: bool,
 }
 
 impl RmsNorm {
-    /// `1 / sqrt(mean(x²) + eps)`, spread out over `x`.
+    /// `1 / sqrt(mean(x²) + eps)`, broadcast to the shape of `x`.
     fn scale(&self, x: &Array) -> Result<Array> {
         let epsilon = self.epsilon.value();
         let scale = if x.dtype() == DType::Float64 {
-            // Squares of elements scaled to about one stay in the range of float64.
+            // Divided by a power of two near the largest magnitude, elements have squares that do not overflow.
             let unit = power_of_two(&magnitude(x, epsilon.sqrt())?)?;
-            // One after the other: their square may leave the range.
+            // Two divisions: the square of `unit` may overflow or underflow.
             let epsilon = div(&div(&constant(&unit, epsilon), &unit)?, &unit)?;
             div(&inverse_root(&div(x, &broadcast(&unit, x.shape())?)?, &epsilon)?, &unit)?
         } else {
@@ -42,17 +42,17 @@ impl RmsNorm {
     }
 }
 
-/// `1 / sqrt(mean(x²) + eps)` along the last axis, which stays with length one.
+/// `1 / sqrt(mean(x²) + eps)` along the last axis, which keeps length one.
 fn inverse_root(x: &Array, epsilon: &Array) -> Result<Array> {
     let squares = mean(&unary(UnaryKind::Square, x)?, &last_axis(x))?;
     unary(UnaryKind::Rsqrt, &add(&squares, epsilon)?)
 }
 
-/// The largest magnitude along the last axis, which stays with length one, but no less than `least`.
-fn magnitude(x: &Array, least: f64) -> Result<Array> {
+/// The largest magnitude along the last axis, which keeps length one, but at least `min`.
+fn magnitude(x: &Array, min: f64) -> Result<Array> {
     let largest = Reduce { kind: ReduceKind::Max, axes: last_axis(x) };
     let largest = Array::record_one(largest, &[&unary(UnaryKind::Abs, x)?])?;
-    binary(BinaryKind::Maximum, &largest, &constant(&largest, least))
+    binary(BinaryKind::Maximum, &largest, &constant(&largest, min))
 }
 
 impl Decompose for RmsNorm {
@@ -95,8 +95,8 @@ impl Decompose for RmsNorm {
                     } else {
                         ct.clone()
                     };
-                    let along = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;
-                    mul(&scale, &sub(&g, &along)?)?
+                    let projection = mul(&unit, &mean_last(&mul(&g, &unit)?)?)?;
+                    mul(&scale, &sub(&g, &projection)?)?
                 } else {
                     unbroadcast(&mul(&ct, &unit)?, at.inputs[i].shape())?
                 };

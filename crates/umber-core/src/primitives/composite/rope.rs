@@ -1,4 +1,4 @@
-//! Rope: pairs of features turned by angles that grow with the position.
+//! Rope: rotary position embedding, pairs of features rotated by angles proportional to the position.
 
 use umber_kernels::scratch_vec::ScratchVec;
 use umber_types::{BinaryKind, DType, Pairing, Result, Shape, UnaryKind, ensure};
@@ -15,57 +15,59 @@ use crate::primitives::rules::{
 use crate::primitives::slice::slice_along;
 use crate::validation::Site;
 
-/// The pair `i` of `x[..., t, :]` turned by `(t + offset) * scale / f_i`.
+/// The pair `i` of `x[..., t, :]` rotated by the angle `(t + offset) * scale / f_i`.
 ///
-/// The second input, int64, broadcasts to the axes before `t`. `f_i` is `base^(2 i / dims)`, or element `i` of a third
-/// input, float64.
+/// The second input is the offset, int64, which broadcasts to the axes before `t`. `f_i` is `base^(2 i / dims)`, or element `i`
+/// of a third input, float64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rope {
-    /// How many features turn.
+    /// Number of features that are rotated.
     pub dims: usize,
-    /// Which of them make a pair.
+    /// Which features form a pair.
     pub pairing: Pairing,
-    /// Whether by the angles or by their opposites.
-    pub turn: Turn,
-    /// Of the frequencies; `None` if these are given.
+    /// The sign of the angles.
+    #[serde(rename = "turn")]
+    pub direction: RotationDirection,
+    /// Base of the `f_i`; `None` if they are an input.
     pub base: Option<Parameter>,
-    /// Of the positions.
+    /// Factor of the positions.
     pub scale: Parameter,
 }
 
-/// Which way pairs turn.
+/// The direction of rotation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-pub enum Turn {
+pub enum RotationDirection {
     /// By the angle.
     Forwards,
-    /// By minus the angle: the inverse and the transpose.
+    /// By minus the angle: the inverse, which is also the transpose.
     Backwards,
 }
 
 impl Rope {
-    /// The same the other way round.
+    /// The inverse rotation.
     fn reversed(self) -> Rope {
-        let turn = match self.turn {
-            Turn::Forwards => Turn::Backwards,
-            Turn::Backwards => Turn::Forwards,
+        let direction = match self.direction {
+            RotationDirection::Forwards => RotationDirection::Backwards,
+            RotationDirection::Backwards => RotationDirection::Forwards,
         };
-        Rope { turn, ..self }
+        Rope { direction, ..self }
     }
 
-    /// `scale`, or its opposite.
+    /// `scale` or `-scale`, by direction.
     fn signed_scale(self) -> f64 {
-        match self.turn {
-            Turn::Forwards => self.scale.value(),
-            Turn::Backwards => -self.scale.value(),
+        match self.direction {
+            RotationDirection::Forwards => self.scale.value(),
+            RotationDirection::Backwards => -self.scale.value(),
         }
     }
 
-    /// The angle between one position and the next for each pair, from `base`.
-    fn speeds(self, base: f64) -> Result<ScratchVec<f64>> {
+    /// The signed angle per position of each pair, computed from `base`.
+    fn frequencies(self, base: f64) -> Result<ScratchVec<f64>> {
         let half = self.dims / 2;
-        let mut speeds = ScratchVec::new(half)?;
-        speeds.extend((0..half).map(|i| self.signed_scale() * (i as f64 * (-base.ln() / half as f64)).exp()));
-        Ok(speeds)
+        let mut frequencies = ScratchVec::new(half)?;
+        frequencies
+            .extend((0..half).map(|i| self.signed_scale() * (i as f64 * (-base.ln() / half as f64)).exp()));
+        Ok(frequencies)
     }
 
     /// The angles, float64, of shape `[..., t, dims / 2]`.
@@ -78,19 +80,19 @@ impl Rope {
             |array: &Array| -> Result<Shape> { Ok(array.shape().iter().copied().chain([1]).collect()) };
         let offset = cast(&inputs[1], DType::Float64)?;
         let offset = broadcast(&reshape(&offset, column(&offset)?)?, &positions)?;
-        let place = add(&offset, &cast(&iota(&positions, positions.ndim() - 1)?, DType::Float64)?)?;
-        let place = mul(&place, &constant(&place, self.signed_scale()))?;
-        let place = broadcast(&reshape(&place, column(&place)?)?, &angle_shape)?;
+        let position = add(&offset, &cast(&iota(&positions, positions.ndim() - 1)?, DType::Float64)?)?;
+        let position = mul(&position, &constant(&position, self.signed_scale()))?;
+        let position = broadcast(&reshape(&position, column(&position)?)?, &angle_shape)?;
         match (self.base, inputs.get(2)) {
-            (None, Some(given)) => {
+            (None, Some(divisors)) => {
                 let row: Shape = std::iter::repeat_n(1, angle_shape.ndim() - 1).chain([half]).collect();
-                binary(BinaryKind::Divide, &place, &broadcast(&reshape(given, row)?, &angle_shape)?)
+                binary(BinaryKind::Divide, &position, &broadcast(&reshape(divisors, row)?, &angle_shape)?)
             }
             (base, _) => {
                 let base = base.map_or(1.0, Parameter::value);
                 let exponent = cast(&iota(&angle_shape, angle_shape.ndim() - 1)?, DType::Float64)?;
                 let exponent = mul(&exponent, &constant(&exponent, -base.ln() / half as f64))?;
-                mul(&place, &unary(UnaryKind::Exp, &exponent)?)
+                mul(&position, &unary(UnaryKind::Exp, &exponent)?)
             }
         }
     }
@@ -112,7 +114,9 @@ impl Decompose for Rope {
             && inputs[0].dtype.is_floating()
             && inputs[1].dtype == DType::Int64
             && inputs[1].shape.broadcasts_to(&Shape::new(x[..x.ndim() - 2].iter().copied()))
-            && inputs.get(2).is_none_or(|given| given.shape[..] == [half] && given.dtype == DType::Float64);
+            && inputs
+                .get(2)
+                .is_none_or(|divisors| divisors.shape[..] == [half] && divisors.dtype == DType::Float64);
         ensure!(fits, Value("rope"), "x of shape {x} has fewer than dims = {} features", self.dims);
         Ok(same_spec(inputs))
     }
@@ -138,8 +142,9 @@ impl Decompose for Rope {
                 let mut pairs: Shape = to_rotate.shape().with(last, half);
                 pairs.push(2);
                 let pairs = reshape(&to_rotate, pairs)?;
-                let one = |i: usize| reshape(&slice_along(&pairs, last + 1, i, 1)?, angles.shape().clone());
-                (one(0)?, one(1)?)
+                let component =
+                    |i: usize| reshape(&slice_along(&pairs, last + 1, i, 1)?, angles.shape().clone());
+                (component(0)?, component(1)?)
             }
         };
         let rotated =
@@ -148,28 +153,31 @@ impl Decompose for Rope {
             Pairing::Halves => concatenate(rotated.into_iter().collect(), last)?,
             Pairing::Neighbours => {
                 let column: Shape = angles.shape().iter().copied().chain([1]).collect();
-                let columns = rotated.iter().map(|part| reshape(part, column.clone()));
+                let columns = rotated.iter().map(|component| reshape(component, column.clone()));
                 reshape(&concatenate(columns.collect::<Result<_>>()?, last + 1)?, to_rotate.shape().clone())?
             }
         };
-        let rest = x.shape()[last] - self.dims;
-        let y = match rest {
+        let unrotated = x.shape()[last] - self.dims;
+        let y = match unrotated {
             0 => rotated,
-            _ => concatenate([rotated, slice_along(&x, last, self.dims, rest)?].into_iter().collect(), last)?,
+            _ => concatenate(
+                [rotated, slice_along(&x, last, self.dims, unrotated)?].into_iter().collect(),
+                last,
+            )?,
         };
         Ok(vec![cast(&y, inputs[0].dtype())?])
     }
 
-    /// Turning back is the transpose.
+    /// The transpose of a rotation is its inverse.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        if at.wanted[1..].iter().any(|&wanted| wanted) {
+        if at.needs_cotangent[1..].contains(&true) {
             return None;
         }
         rule(|| {
             let inputs = std::iter::once(&cotangents[0]).chain(&at.inputs[1..]).cloned().collect();
             let pulled = Array::record(super::Composite::Rope(self.reversed()), inputs)?;
-            let rest = std::iter::repeat_n(None, at.inputs.len() - 1);
-            Ok(pulled.into_iter().map(Some).chain(rest).collect())
+            let others = std::iter::repeat_n(None, at.inputs.len() - 1);
+            Ok(pulled.into_iter().map(Some).chain(others).collect())
         })
     }
 
@@ -182,30 +190,30 @@ impl Decompose for Rope {
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
-        if inputs.get(2).is_some_and(|given| given.batched) {
+        if inputs.get(2).is_some_and(|divisors| divisors.batched) {
             return None;
         }
         rule(|| {
             let x = batch(&inputs[0], batch_size(inputs))?;
             let offset = align(&inputs[1], inputs[0].ndim() - 2)?;
-            let rest = inputs[2..].iter().map(|input| input.array.clone());
-            let arrays = [x, offset].into_iter().chain(rest).collect();
+            let divisors = inputs[2..].iter().map(|input| input.array.clone());
+            let arrays = [x, offset].into_iter().chain(divisors).collect();
             Ok(Batched::all(Array::record(super::Composite::Rope(*self), arrays)?))
         })
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let shape = &task.specs[0].shape;
-        let before = Shape::new(shape[..shape.ndim() - 2].iter().copied());
-        let layout = task.inputs[1].layout.broadcast_to(&before);
+        let batch = Shape::new(shape[..shape.ndim() - 2].iter().copied());
+        let layout = task.inputs[1].layout.broadcast_to(&batch);
         task.inputs[1] = task.inputs[1].with_layout(layout);
-        let speeds = match self.base {
-            Some(base) => self.speeds(base.value())?,
+        let frequencies = match self.base {
+            Some(base) => self.frequencies(base.value())?,
             None => {
-                let given = task.view(2);
-                let mut dense = ScratchVec::filled(0.0f64, given.size())?;
-                let layout = umber_types::Layout::contiguous([given.size()].into());
-                umber_kernels::tape::copy(given, umber_kernels::ViewMut::of(&mut dense, &layout));
+                let divisors = task.view(2);
+                let mut dense = ScratchVec::filled(0.0f64, divisors.size())?;
+                let layout = umber_types::Layout::contiguous([divisors.size()].into());
+                umber_kernels::tape::copy(divisors, umber_kernels::ViewMut::of(&mut dense, &layout));
                 for frequency in &mut *dense {
                     *frequency = self.signed_scale() / *frequency;
                 }
@@ -213,7 +221,7 @@ impl Decompose for Rope {
             }
         };
         task.run_one(|inputs, output| {
-            umber_kernels::rope::rope(inputs[0], inputs[1], &speeds, self.pairing, output);
+            umber_kernels::rope::rope(inputs[0], inputs[1], &frequencies, self.pairing, output);
             Ok(())
         })
     }

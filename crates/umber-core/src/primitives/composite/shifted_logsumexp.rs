@@ -1,4 +1,4 @@
-//! ShiftedLogSumExp: the maximum of the last axis and the logarithm of the sum of exponentials below it.
+//! ShiftedLogSumExp: the maximum of the last axis, and the log-sum-exp of the differences from it.
 
 use smallvec::smallvec;
 use umber_types::{BinaryKind, ReduceKind, Result, Shape, UnaryKind};
@@ -14,11 +14,11 @@ use crate::primitives::rules::{
 use crate::primitives::select::Select;
 use crate::validation::Site;
 
-/// `m = max(x)` and `y = log(sum(exp(x - m)))` along the last axis, which goes away, in the dtype that `x` computes in.
+/// `m = max(x)` and `y = log(sum(exp(x - m)))` along the last axis, which is removed, in the dtype that `x` computes in.
 ///
-/// `(x - m) - y` is the logarithm of the softmax. It keeps the digits that `x - logsumexp(x)` loses where `m` is large.
+/// `(x - m) - y` is the logarithm of the softmax. It does not cancel for large `m`, unlike `x - logsumexp(x)`.
 ///
-/// To derivatives `m` is a constant, so they are right only where the result does not depend on it, as in this difference.
+/// Derivatives treat `m` as a constant. They are right only for results that do not depend on `m`, like this difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct ShiftedLogSumExp;
 
@@ -48,14 +48,14 @@ fn along_rows(values: &Array, shape: &Shape) -> Result<Array> {
 }
 
 impl ShiftedLogSumExp {
-    /// The derivative of the logarithm: the softmax of the input, and zero where all terms are `exp(-inf)`.
-    fn slope(at: &Point<'_>) -> Result<Array> {
+    /// The derivative of `y` for constant `m`: the softmax of the input, and zero where all terms are `exp(-inf)`.
+    fn derivative(at: &Point<'_>) -> Result<Array> {
         let (x, max, log) = (widened(&at.inputs[0])?, &at.outputs[0], &at.outputs[1]);
-        // An infinite maximum must not meet itself in a difference.
-        let is_nothing = binary(BinaryKind::Equal, max, &constant(max, f64::NEG_INFINITY))?;
-        let shift = Array::record_one(Select, &[&is_nothing, &zeros_like(max), max])?;
-        let powers = unary(UnaryKind::Exp, &sub(&x, &along_rows(&shift, x.shape())?)?)?;
-        mul(&powers, &along_rows(&unary(UnaryKind::Exp, &neg(log)?)?, x.shape())?)
+        // An infinite maximum is not subtracted: `inf - inf` is NaN.
+        let is_empty_sum = binary(BinaryKind::Equal, max, &constant(max, f64::NEG_INFINITY))?;
+        let shift = Array::record_one(Select, &[&is_empty_sum, &zeros_like(max), max])?;
+        let exponentials = unary(UnaryKind::Exp, &sub(&x, &along_rows(&shift, x.shape())?)?)?;
+        mul(&exponentials, &along_rows(&unary(UnaryKind::Exp, &neg(log)?)?, x.shape())?)
     }
 }
 
@@ -79,11 +79,11 @@ impl Decompose for ShiftedLogSumExp {
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
         let x = &widened(&inputs[0])?;
         let max = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
-        // An infinite maximum must not meet itself in a difference.
+        // An infinite maximum is not subtracted: `inf - inf` is NaN.
         let is_finite = binary(BinaryKind::Equal, &sub(&max, &max)?, &zeros_like(&max))?;
         let shift = Array::record_one(Select, &[&is_finite, &max, &zeros_like(&max)])?;
-        let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
-        let total = sum(&powers, &last_axis(x))?;
+        let exponentials = unary(UnaryKind::Exp, &sub(x, &broadcast(&shift, x.shape())?)?)?;
+        let total = sum(&exponentials, &last_axis(x))?;
         let total = Array::record_one(Select, &[&is_finite, &total, &constant(&total, 1.0)])?;
         Ok(vec![drop_last(&max)?, drop_last(&unary(UnaryKind::Log, &total)?)?])
     }
@@ -92,14 +92,14 @@ impl Decompose for ShiftedLogSumExp {
         rule(|| {
             let x = &at.inputs[0];
             let ct = along_rows(&cotangents[1], x.shape())?;
-            Ok(smallvec![Some(cast(&mul(&ct, &ShiftedLogSumExp::slope(at)?)?, x.dtype())?)])
+            Ok(smallvec![Some(cast(&mul(&ct, &ShiftedLogSumExp::derivative(at)?)?, x.dtype())?)])
         })
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             let t = widened(tangents[0].as_ref().expect("jvp rules run with a tangent"))?;
-            let pushed = drop_last(&sum(&mul(&t, &ShiftedLogSumExp::slope(at)?)?, &last_axis(&t))?)?;
+            let pushed = drop_last(&sum(&mul(&t, &ShiftedLogSumExp::derivative(at)?)?, &last_axis(&t))?)?;
             Ok(vec![zeros_like(&at.outputs[0]), pushed])
         })
     }
@@ -110,8 +110,8 @@ impl Decompose for ShiftedLogSumExp {
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run(|inputs, outputs| {
-            let [peaks, logs] = outputs else { unreachable!("two outputs") };
-            umber_kernels::softmax::shifted_logsumexp(inputs[0], peaks.reborrow(), logs.reborrow());
+            let [maxima, logs] = outputs else { unreachable!("two outputs") };
+            umber_kernels::softmax::shifted_logsumexp(inputs[0], maxima.reborrow(), logs.reborrow());
             Ok(())
         })
     }

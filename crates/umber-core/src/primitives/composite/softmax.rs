@@ -1,4 +1,4 @@
-//! Softmax: exponentials along the last axis, divided by their sum.
+//! Softmax: exponentials along the last axis divided by their sum.
 
 use smallvec::smallvec;
 use umber_types::{DType, ReduceKind, Result, UnaryKind};
@@ -14,13 +14,13 @@ use crate::validation::Site;
 /// `y = exp(x - max(x)) / sum(exp(x - max(x)))` along the last axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Softmax {
-    /// Is everything computed in float32 for 16-bit floats?
+    /// Are 16-bit floats computed in float32?
     pub precise: bool,
 }
 
 impl Softmax {
-    /// `y (t - sum(y t))`: the derivative applied to `t`, which is its own transpose.
-    fn slope(y: &Array, t: &Array) -> Result<Array> {
+    /// The derivative applied to `t`: `y (t - sum(y t))`. It is symmetric, so that jvp and vjp share it.
+    fn derivative(y: &Array, t: &Array) -> Result<Array> {
         mul(y, &sub(t, &sum_last(&mul(t, y)?)?)?)
     }
 }
@@ -41,24 +41,24 @@ impl Decompose for Softmax {
     any_lengths!(along 0);
 
     fn decompose(&self, inputs: &[Array]) -> Result<Vec<Array>> {
-        let given = inputs[0].dtype();
-        let x = if self.precise && given.is_half() { &cast(&inputs[0], DType::Float32)? } else { &inputs[0] };
+        let dtype = inputs[0].dtype();
+        let x = if self.precise && dtype.is_half() { &cast(&inputs[0], DType::Float32)? } else { &inputs[0] };
         if x.size() == 0 {
             return Ok(vec![inputs[0].clone()]);
         }
         let largest = Array::record_one(Reduce { kind: ReduceKind::Max, axes: last_axis(x) }, &[x])?;
-        let powers = unary(UnaryKind::Exp, &sub(x, &broadcast(&largest, x.shape())?)?)?;
-        Ok(vec![cast(&div(&powers, &sum_last(&powers)?)?, given)?])
+        let exponentials = unary(UnaryKind::Exp, &sub(x, &broadcast(&largest, x.shape())?)?)?;
+        Ok(vec![cast(&div(&exponentials, &sum_last(&exponentials)?)?, dtype)?])
     }
 
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| Ok(smallvec![Some(Softmax::slope(&conj(&at.outputs[0])?, &cotangents[0])?)]))
+        rule(|| Ok(smallvec![Some(Softmax::derivative(&conj(&at.outputs[0])?, &cotangents[0])?)]))
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             let t = tangents[0].as_ref().expect("jvp rules run with a tangent");
-            Ok(vec![Softmax::slope(&at.outputs[0], t)?])
+            Ok(vec![Softmax::derivative(&at.outputs[0], t)?])
         })
     }
 

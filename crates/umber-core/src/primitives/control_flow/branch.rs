@@ -1,4 +1,4 @@
-//! Branch: one of several functions, chosen by a number.
+//! Branch: one of several functions, selected by an index (`cond` and `switch`).
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::graph::{ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::validation::Site;
 
-/// Functions of the same arguments that answer alike.
+/// The functions of a branch: their arguments and outputs have equal shapes and dtypes.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Choice {
-    /// What users know it by.
+    /// The public function that recorded it.
     pub construct: Construct,
     /// The functions; at least one.
     pub bodies: Vec<Body>,
@@ -21,7 +21,7 @@ pub struct Choice {
     pub(crate) lowered: LoweredCache,
 }
 
-/// One of several functions: takes `(index, arguments…)`, the index an int32 scalar within bounds.
+/// One of several functions. Inputs are `(index, arguments…)`; the index is an int32 scalar within bounds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Branch(pub Arc<Choice>);
 
@@ -46,15 +46,15 @@ impl Primitive for Branch {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         self.0.bodies.iter().try_for_each(|body| body.validate(site))?;
-        let alike = self.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
-        site.must(alike && !self.0.bodies.is_empty(), "functions with equal outputs")?;
+        let have_equal_outputs = self.0.bodies.windows(2).all(|pair| pair[0].outputs == pair[1].outputs);
+        site.must(have_equal_outputs && !self.0.bodies.is_empty(), "functions with equal outputs")?;
         let is_index = site.ndim(0) == 0 && site.inputs.first().is_some_and(|i| i.dtype == DType::Int32);
         site.must(is_index, "the index of a branch")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        let given: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
-        let bodies = self.0.bodies.iter().map(|body| body.refined(change, &given));
+        let specs: Vec<ArraySpec> = change.new[1..].iter().map(|&spec| spec.clone()).collect();
+        let bodies = self.0.bodies.iter().map(|body| body.refined(change, &specs));
         Some(Generalized::of(Branch::new(self.0.construct, bodies.collect::<Option<_>>()?)))
     }
 

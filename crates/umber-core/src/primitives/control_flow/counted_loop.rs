@@ -14,17 +14,17 @@ use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::primitives::leaf::Leaf;
 use crate::validation::Site;
 
-/// Which end of the sequences comes first.
+/// The direction of the iteration over the sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Order {
-    /// The beginning.
+    /// From the first row to the last.
     Forwards,
-    /// The end.
+    /// From the last row to the first.
     Backwards,
 }
 
 impl Order {
-    /// The other one.
+    /// The opposite direction.
     #[must_use]
     pub fn reversed(self) -> Order {
         match self {
@@ -33,7 +33,7 @@ impl Order {
         }
     }
 
-    /// Which element of `length` has its turn in iteration `iteration`.
+    /// The index of the row, out of `length`, that iteration number `iteration` reads.
     pub fn place(self, iteration: usize, length: usize) -> usize {
         match self {
             Order::Forwards => iteration,
@@ -42,27 +42,27 @@ impl Order {
     }
 }
 
-/// A function of `(carry…, rows…, constants…)` that answers `(carry…, terms…, rows…)`, and how often it is applied.
+/// A function of `(carry…, rows…, constants…)` that returns `(carry…, terms…, rows…)`, and the number of iterations.
 ///
-/// The operation takes `(carry…, sequences…, constants…)` and gives `(carry…, sums…, sequences…)`: each iteration gets
-/// the carry of the one before and one row of every sequence; terms are added up, rows are stacked.
+/// The operation takes `(carry…, sequences…, constants…)` and returns `(carry…, sums…, sequences…)`. Each iteration gets the
+/// carry of the previous one and one row of every sequence; terms are summed over the iterations, rows are stacked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Iteration {
-    /// What users know it by.
+    /// The public function that recorded it.
     pub construct: Construct,
     /// The function.
     pub body: Body,
-    /// How many arrays go from one iteration to the next.
+    /// Number of arrays in the carry.
     pub carry: usize,
-    /// How many arrays are read row by row.
+    /// Number of input sequences, of which each iteration reads one row.
     pub rows: usize,
-    /// How many outputs are summed over all iterations.
+    /// Number of outputs that are summed over all iterations.
     pub sums: usize,
     /// Number of iterations.
     pub length: usize,
-    /// Which row comes first.
+    /// Direction of the iteration.
     pub order: Order,
-    /// Are the last sequences given the carries that iterations began with? The backward pass reads them.
+    /// Are the last output sequences the carries at the start of each iteration? The backward pass needs them as residuals.
     pub keeps: bool,
     #[serde(skip)]
     pub(crate) lowered: LoweredCache,
@@ -73,39 +73,39 @@ pub struct Iteration {
 pub struct Loop(pub Arc<Iteration>);
 
 impl Loop {
-    /// The same loop that also gives the carries its iterations began with.
+    /// The same loop with the carry at the start of each iteration as further output sequences.
     pub fn keeping(&self) -> Loop {
         if self.0.keeps {
             return self.clone();
         }
         let mut iteration = Iteration::clone(&self.0);
-        for place in 0..iteration.carry {
-            iteration.body.program.outputs.push(Operand::Slot(place as u32));
-            iteration.body.outputs.push(iteration.body.program.arguments[place].clone());
+        for argument in 0..iteration.carry {
+            iteration.body.program.outputs.push(Operand::Slot(argument as u32));
+            iteration.body.outputs.push(iteration.body.program.arguments[argument].clone());
         }
         iteration.keeps = true;
         Loop(iteration.into())
     }
 
-    /// Record it; with residuals beside its outputs, if the derivative that is being traced will want them.
+    /// Record the loop. While a derivative that needs residuals is traced, the node also outputs these; they are not returned.
     pub fn record_on(&self, inputs: Inputs, stream: Stream) -> Result<SmallVec<[Array; 1]>> {
-        let is_wanted = residuals() == Residuals::Kept && self.0.carry > 0 && !self.0.keeps;
-        if !is_wanted || !inputs.iter().any(Array::is_traced) {
+        let needs_residuals = residuals() == Residuals::Kept && self.0.carry > 0 && !self.0.keeps;
+        if !needs_residuals || !inputs.iter().any(Array::is_traced) {
             return Array::record_on(self.clone(), inputs, stream);
         }
-        // Copies, since a handle to a node keeps all its outputs: what a user holds on to must not keep residuals.
+        // An array keeps all outputs of its node alive. Copies let the residuals be freed while the user holds the results.
         let outputs = Array::record_on(self.keeping(), inputs, stream)?;
-        let own = outputs.into_iter().take(self.0.body.outputs.len());
-        own.map(|output| Array::record_one(Leaf::Copy, &[&output])).collect()
+        let results = outputs.into_iter().take(self.0.body.outputs.len());
+        results.map(|output| Array::record_one(Leaf::Copy, &[&output])).collect()
     }
 
-    /// How many of its outputs are sequences.
+    /// Number of outputs that are sequences.
     pub fn sequences(&self) -> usize {
         self.0.body.outputs.len() - self.0.carry - self.0.sums
     }
 }
 
-/// A sequence of `length` such rows.
+/// The spec of a sequence of `length` rows.
 pub(crate) fn stacked(row: &ArraySpec, length: usize) -> ArraySpec {
     let shape: Shape = std::iter::once(length).chain(row.shape.iter().copied()).collect();
     ArraySpec { shape, dtype: row.dtype }
@@ -130,28 +130,28 @@ impl Primitive for Loop {
                 sequence.shape
             );
         }
-        let sequences: Vec<ArraySpec> = inputs.iter().skip(*carry).take(*rows).map(row).collect();
-        let given: Vec<&ArraySpec> = inputs.iter().take(*carry).copied().chain(&sequences).collect();
-        let given: Vec<&ArraySpec> =
-            given.into_iter().chain(inputs.iter().skip(carry + rows).copied()).collect();
-        body.check(self.0.construct, &given)?;
-        let whole = |(i, spec): (usize, &ArraySpec)| {
+        let row_specs: Vec<ArraySpec> = inputs.iter().skip(*carry).take(*rows).map(row).collect();
+        let specs: Vec<&ArraySpec> = inputs.iter().take(*carry).copied().chain(&row_specs).collect();
+        let specs: Vec<&ArraySpec> =
+            specs.into_iter().chain(inputs.iter().skip(carry + rows).copied()).collect();
+        body.check(self.0.construct, &specs)?;
+        let output_spec = |(i, spec): (usize, &ArraySpec)| {
             if i < carry + sums { spec.clone() } else { stacked(spec, *length) }
         };
-        Ok(body.outputs.iter().enumerate().map(whole).collect())
+        Ok(body.outputs.iter().enumerate().map(output_spec).collect())
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         let Iteration { body, carry, rows, sums, length, keeps, .. } = &*self.0;
         body.validate(site)?;
-        let kept = if *keeps { *carry } else { 0 };
+        let residuals = if *keeps { *carry } else { 0 };
         let fits = carry.saturating_add(*rows) <= body.arguments().len()
-            && carry.saturating_add(*sums).saturating_add(kept) <= body.outputs.len()
+            && carry.saturating_add(*sums).saturating_add(residuals) <= body.outputs.len()
             && body.outputs[..*carry] == body.arguments()[..*carry];
         site.must(fits, "a function that returns its carry")?;
         let rows = site.inputs.iter().skip(*carry).take(*rows);
         let mut lengths = rows.map(|input| input.shape.first().copied());
-        site.must(lengths.all(|own| own == Some(*length)), &format!("sequences of {length}"))
+        site.must(lengths.all(|row_count| row_count == Some(*length)), &format!("sequences of {length}"))
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
@@ -161,11 +161,11 @@ impl Primitive for Loop {
             let skipped = usize::from(rows.contains(&i));
             ArraySpec { shape: spec.shape.iter().skip(skipped).copied().collect(), dtype: spec.dtype }
         };
-        let given: Vec<ArraySpec> = change.new.iter().enumerate().map(row).collect();
+        let specs: Vec<ArraySpec> = change.new.iter().enumerate().map(row).collect();
         if iteration.rows > 0 {
             iteration.length = *change.new[iteration.carry].shape.first()?;
         }
-        iteration.body = iteration.body.refined(change, &given)?;
+        iteration.body = iteration.body.refined(change, &specs)?;
         Some(Generalized::of(Loop(Arc::new(iteration))))
     }
 

@@ -1,8 +1,7 @@
-//! Control flow: operations that hold the functions they run.
+//! Control flow: operations that contain the functions they run.
 //!
-//! The functions are [`Program`]s, so what they captured is among the operation's inputs. The rules that need a
-//! transform of a function are in `transforms::control_flow`, and `plan::control_flow` runs them: what is here only
-//! says what the operations are.
+//! The functions are [`Program`]s; the arrays they capture are inputs of the operation. This module only defines the operations:
+//! `transforms::control_flow` has the rules that transform the functions, `plan::control_flow` evaluates them.
 
 mod branch;
 mod counted_loop;
@@ -24,7 +23,7 @@ use crate::graph::{Array, ArraySpec, Inputs, Program};
 use crate::op::Op;
 use crate::validation::{self, Site};
 
-/// The function that a user called.
+/// The public function that recorded an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Construct {
     /// `scan`.
@@ -42,7 +41,7 @@ pub enum Construct {
 }
 
 impl Construct {
-    /// The name users know it by.
+    /// The name of the public function.
     pub fn name(self) -> &'static str {
         match self {
             Construct::Scan => "scan",
@@ -55,42 +54,42 @@ impl Construct {
     }
 }
 
-/// The operations that run functions they hold.
+/// The control-flow operations.
 #[derive(Clone, Copy, Debug)]
 pub enum ControlFlow<'a> {
-    /// A known number of times.
+    /// A function applied a known number of times.
     Loop(&'a Loop),
-    /// One of several.
+    /// One of several functions.
     Branch(&'a Branch),
-    /// For as long as a condition holds.
+    /// A function applied while a condition holds.
     While(&'a While),
 }
 
 impl<'a> ControlFlow<'a> {
-    /// The functions.
+    /// The functions of the operation.
     pub fn bodies(self) -> impl Iterator<Item = &'a Body> {
-        let (all, rest): (&[Body], Option<&Body>) = match self {
+        let (bodies, loop_body): (&[Body], Option<&Body>) = match self {
             ControlFlow::Loop(repeated) => (std::slice::from_ref(&repeated.0.body), None),
             ControlFlow::Branch(choice) => (&choice.0.bodies, None),
             ControlFlow::While(condition) => {
                 (std::slice::from_ref(&condition.0.condition), Some(&condition.0.body))
             }
         };
-        all.iter().chain(rest)
+        bodies.iter().chain(loop_body)
     }
 }
 
-/// A function that an operation holds, and what it gives.
+/// A function of a control-flow operation, and the specs of its outputs.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Body {
     /// The function.
     pub program: Program,
-    /// What its outputs are.
+    /// Shapes and dtypes of its outputs.
     pub outputs: Vec<ArraySpec>,
 }
 
 impl Body {
-    /// The function that made `outputs` of `placeholders`, and the arrays it captured: its last arguments.
+    /// The function that computes `outputs` from `placeholders`, and the arrays it captures, which become its last arguments.
     pub fn close(placeholders: &[Array], outputs: &[Array]) -> (Body, Vec<Array>) {
         let (program, captured) = Program::close(placeholders, outputs);
         let outputs = outputs.iter().map(|output| output.spec().clone()).collect();
@@ -102,21 +101,21 @@ impl Body {
         &self.program.arguments
     }
 
-    /// Does it answer what it says? For operations that somebody else wrote.
+    /// Check the declared specs of the outputs of a loaded program.
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         let outputs = validation::outputs(&self.program)?;
         site.must(outputs == self.outputs, "a function with the declared outputs")
     }
 
-    /// The function for arguments of other lengths.
-    fn refined(&self, change: &Change<'_>, given: &[ArraySpec]) -> Option<Body> {
-        (change.refined)(&self.program, given)
+    /// The function generalised to arguments of these specs.
+    fn refined(&self, change: &Change<'_>, specs: &[ArraySpec]) -> Option<Body> {
+        (change.refined)(&self.program, specs)
     }
 
-    /// Are these what it takes?
-    fn check(&self, construct: Construct, given: &[&ArraySpec]) -> Result<()> {
+    /// Check that `specs` are those of the arguments.
+    fn check(&self, construct: Construct, specs: &[&ArraySpec]) -> Result<()> {
         ensure!(
-            self.arguments().iter().eq(given.iter().copied()),
+            self.arguments().iter().eq(specs.iter().copied()),
             Value(construct.name()),
             "shapes or dtypes of the inputs differ from those the function was traced with"
         );
@@ -124,24 +123,26 @@ impl Body {
     }
 }
 
-/// What evaluation makes of an operation's functions, once. It is no part of what the operation is.
+/// The lowered functions of an operation, compiled at the first evaluation. Two operations are equal whatever their caches hold,
+/// and a clone starts with an empty cache.
 #[derive(Default)]
 pub(crate) struct LoweredCache(OnceLock<Arc<dyn Any + Send + Sync>>);
 
 impl LoweredCache {
-    /// What was made before, or `make` of it now.
+    /// The cached value, or the value of `make`, which is then cached.
     pub(crate) fn get_or_make<T: Send + Sync + 'static>(
         &self,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        let made = match self.0.get() {
-            Some(made) => Arc::clone(made),
+        let cached = match self.0.get() {
+            Some(cached) => Arc::clone(cached),
             None => {
-                let made: Arc<dyn Any + Send + Sync> = Arc::new(make()?);
-                Arc::clone(self.0.get_or_init(|| made))
+                let lowered: Arc<dyn Any + Send + Sync> = Arc::new(make()?);
+                Arc::clone(self.0.get_or_init(|| lowered))
             }
         };
-        made.downcast()
+        cached
+            .downcast()
             .map_err(|_| error!(Runtime("eval"), "the function was compiled for another construct"))
     }
 }
@@ -166,7 +167,7 @@ impl fmt::Debug for LoweredCache {
     }
 }
 
-/// Record an operation that was recorded before on other inputs; a loop may now keep residuals.
+/// Record an operation of a program on new inputs. A loop adds residuals if the current trace needs them.
 pub(crate) fn record_again(
     op: &Op,
     inputs: Inputs,
@@ -175,14 +176,14 @@ pub(crate) fn record_again(
     if let Op::Loop(repeated) = op {
         return repeated.record_on(inputs, stream);
     }
-    // Where lengths are known, a constant.
+    // A constant unless the current trace is shape-generic.
     if let Op::NumberOfElements(number) = op {
         return Ok(smallvec::smallvec![number.clone().record(&inputs[0])?]);
     }
     Array::record_on(op.clone(), inputs, stream)
 }
 
-/// The answer of `eval_cpu`: these operations run programs, which only the evaluator can.
+/// The error of `eval_cpu`: only the evaluator can run the functions.
 fn needs_evaluator(construct: Construct) -> Error {
     error!(Runtime(construct.name()), "only the evaluator can run it")
 }

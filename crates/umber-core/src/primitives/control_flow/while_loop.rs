@@ -1,4 +1,4 @@
-//! While: a function applied for as long as a condition on its values holds.
+//! While: a function applied while a data-dependent condition holds.
 
 use std::sync::Arc;
 
@@ -10,25 +10,25 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule};
 use crate::validation::Site;
 
-/// Functions of `(carry…, constants…)`: one answers a bool scalar, the other the next carry.
+/// Two functions of `(carry…, constants…)`: one returns a bool scalar, the other the next carry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Condition {
-    /// What users know it by.
+    /// The public function that recorded it.
     pub construct: Construct,
-    /// Go on?
+    /// Returns true if there is a next iteration.
     pub condition: Body,
-    /// What is done then.
+    /// Returns the next carry.
     pub body: Body,
     #[serde(skip)]
     pub(crate) lowered: LoweredCache,
 }
 
-/// A function applied for as long as a condition holds.
+/// A function applied while a condition holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct While(pub Arc<Condition>);
 
 impl While {
-    /// `body` for as long as `condition` holds; both take the same arguments.
+    /// `body` applied while `condition` holds; both take the same arguments.
     pub fn new(construct: Construct, condition: Body, body: Body) -> While {
         While(Condition { construct, condition, body, lowered: LoweredCache::default() }.into())
     }
@@ -49,14 +49,14 @@ impl Primitive for While {
         let (condition, body) = (&self.0.condition, &self.0.body);
         condition.validate(site)?;
         body.validate(site)?;
-        let answer = [ArraySpec::new(Shape::scalar(), DType::Bool)];
-        let fits = condition.outputs == answer && body.arguments().starts_with(&body.outputs);
+        let expected = [ArraySpec::new(Shape::scalar(), DType::Bool)];
+        let fits = condition.outputs == expected && body.arguments().starts_with(&body.outputs);
         site.must(fits, "a condition and a function that returns its carry")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
-        let given: Vec<ArraySpec> = change.new.iter().map(|&spec| spec.clone()).collect();
-        let [condition, body] = [&self.0.condition, &self.0.body].map(|body| body.refined(change, &given));
+        let specs: Vec<ArraySpec> = change.new.iter().map(|&spec| spec.clone()).collect();
+        let [condition, body] = [&self.0.condition, &self.0.body].map(|body| body.refined(change, &specs));
         Some(Generalized::of(While::new(self.0.construct, condition?, body?)))
     }
 

@@ -1,4 +1,4 @@
-//! The algebra that derivatives of factorisations are written in.
+//! Matrix helpers for the derivatives of factorisations.
 
 use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Shape, UnaryKind};
@@ -23,7 +23,7 @@ pub(crate) fn columns(x: &Array) -> usize {
     x.shape()[x.ndim() - 1]
 }
 
-/// The axes that count the matrices.
+/// The batch axes: all but the last two.
 pub(crate) fn batch_shape(x: &Array) -> Shape {
     x.shape()[..x.ndim() - 2].into()
 }
@@ -59,7 +59,7 @@ pub(crate) fn minus_adjoint(x: &Array) -> Result<Array> {
     sub(x, &adjoint(x)?)
 }
 
-/// Which elements lie on or below the `k`-th diagonal.
+/// A mask of the elements on or below the `k`-th diagonal.
 fn mask(x: &Array, k: i64) -> Result<Array> {
     let parameters = EyeParameters {
         rows: rows(x),
@@ -71,22 +71,22 @@ fn mask(x: &Array, k: i64) -> Result<Array> {
     broadcast(&Array::record_one(Eye(Box::new(parameters)), &[])?, x.shape())
 }
 
-/// Zeros above the `k`-th diagonal.
+/// `x` with zeros above the `k`-th diagonal.
 pub(crate) fn lower(x: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask(x, k)?, x, &zeros_like(x)])
 }
 
-/// Zeros below the `k`-th diagonal.
+/// `x` with zeros below the `k`-th diagonal.
 pub(crate) fn upper(x: &Array, k: i64) -> Result<Array> {
     Array::record_one(Select, &[&mask(x, k - 1)?, &zeros_like(x), x])
 }
 
-/// The unit matrix, for each matrix of the stack `like`.
-pub(crate) fn identity(like: &Array, n: usize) -> Result<Array> {
-    identity_of(&like.shape()[..like.ndim() - 2], n, like.dtype())
+/// A stack of `n` by `n` identity matrices with the batch axes and dtype of `reference`.
+pub(crate) fn identity(reference: &Array, n: usize) -> Result<Array> {
+    identity_of(&reference.shape()[..reference.ndim() - 2], n, reference.dtype())
 }
 
-/// A stack of unit matrices.
+/// A stack of identity matrices.
 pub(crate) fn identity_of(batch: &[usize], n: usize, dtype: DType) -> Result<Array> {
     let parameters = EyeParameters { rows: n, columns: n, diagonal: 0, fill_below: false, dtype };
     let shape: Shape = batch.iter().copied().chain([n, n]).collect();
@@ -98,7 +98,7 @@ pub(crate) fn diagonal_of(x: &Array) -> Result<Array> {
     crate::ops::diagonal(x, 0, -2, -1)
 }
 
-/// Diagonal matrices.
+/// Diagonal matrices with the diagonals `d`.
 pub(crate) fn diagonal_matrix(d: &Array) -> Result<Array> {
     let n = d.shape()[d.ndim() - 1];
     scale_columns(&identity_of(&d.shape()[..d.ndim() - 1], n, d.dtype())?, d)
@@ -128,7 +128,7 @@ pub(crate) fn as_column(d: &Array) -> Result<Array> {
     reshape(d, shape)
 }
 
-/// Numbers as matrices of one element.
+/// Scalars as matrices of one element.
 pub(crate) fn as_matrix(d: &Array) -> Result<Array> {
     as_column(&as_column(d)?)
 }
@@ -140,7 +140,7 @@ pub(crate) fn differences(d: &Array) -> Result<Array> {
     sub(&broadcast(&as_row(d)?, &shape)?, &broadcast(&as_column(d)?, &shape)?)
 }
 
-/// `1 / x`, and zero for zero.
+/// `1 / x`; zero where `x` is zero.
 pub(crate) fn reciprocal_or_zero(x: &Array) -> Result<Array> {
     let (zero, one) = (zeros_like(x), constant(x, 1.0));
     let is_zero = binary(BinaryKind::Equal, x, &zero)?;
@@ -148,7 +148,7 @@ pub(crate) fn reciprocal_or_zero(x: &Array) -> Result<Array> {
     Array::record_one(Select, &[&is_zero, &zero, &unary(UnaryKind::Reciprocal, &safe)?])
 }
 
-/// Where values `d` differ by `differences` that rounding explains, by as much as the greatest of them lets it be.
+/// Where `differences` of the values `d` are within the rounding error of the largest magnitude among `d`.
 pub(crate) fn is_rounding(differences: &Array, d: &Array) -> Result<Array> {
     let axis = d.ndim() - 1;
     let n = d.shape()[axis];
@@ -156,22 +156,23 @@ pub(crate) fn is_rounding(differences: &Array, d: &Array) -> Result<Array> {
         return binary(BinaryKind::Equal, differences, &zeros_like(differences));
     }
     let kind = umber_types::ReduceKind::Max;
-    let size = unary(UnaryKind::Abs, d)?;
-    let greatest = Array::record_one(reduce::Reduce { kind, axes: umber_types::Axes::one(axis) }, &[&size])?;
-    let share = 2.0 * n as f64 * crate::ops::linalg::epsilon(d.dtype());
-    let bound = mul(&greatest, &constant(&greatest, share))?;
+    let magnitudes = unary(UnaryKind::Abs, d)?;
+    let largest =
+        Array::record_one(reduce::Reduce { kind, axes: umber_types::Axes::one(axis) }, &[&magnitudes])?;
+    let relative_bound = 2.0 * n as f64 * crate::ops::linalg::epsilon(d.dtype());
+    let bound = mul(&largest, &constant(&largest, relative_bound))?;
     let bound = if differences.ndim() > d.ndim() { as_column(&bound)? } else { bound };
     let bound = broadcast(&bound, differences.shape())?;
     binary(BinaryKind::LessEqual, &unary(UnaryKind::Abs, differences)?, &bound)
 }
 
-/// `1 / x`, and zero where `is_none` holds.
-pub(crate) fn reciprocal_unless(is_none: &Array, x: &Array) -> Result<Array> {
-    let safe = Array::record_one(Select, &[is_none, &constant(x, 1.0), x])?;
-    Array::record_one(Select, &[is_none, &zeros_like(x), &unary(UnaryKind::Reciprocal, &safe)?])
+/// `1 / x`; zero where the mask `is_zero` holds.
+pub(crate) fn reciprocal_unless(is_zero: &Array, x: &Array) -> Result<Array> {
+    let safe = Array::record_one(Select, &[is_zero, &constant(x, 1.0), x])?;
+    Array::record_one(Select, &[is_zero, &zeros_like(x), &unary(UnaryKind::Reciprocal, &safe)?])
 }
 
-/// The real part of a complex array; a real one as it is.
+/// The real part of a complex array; a real array unchanged.
 pub(crate) fn real(x: &Array) -> Result<Array> {
     if x.dtype().is_complex() { unary(UnaryKind::Real, x) } else { Ok(x.clone()) }
 }
@@ -204,16 +205,16 @@ pub(crate) fn rows_from(x: &Array, start: usize) -> Result<Array> {
     slice_along(x, x.ndim() - 2, start, rows(x) - start)
 }
 
-/// Two stacks side by side along an axis counted from the end.
-pub(crate) fn joined(a: Array, b: Array, axis_from_end: usize) -> Result<Array> {
+/// Two stacks concatenated along an axis counted from the end.
+pub(crate) fn concatenated(a: Array, b: Array, axis_from_end: usize) -> Result<Array> {
     let axis = a.ndim() - axis_from_end;
     crate::primitives::concatenate::concatenate(smallvec::smallvec![a, b], axis)
 }
 
-/// The sum over the last axis, which goes away.
+/// The sum over the last axis, which is removed.
 pub(crate) fn sum_last(x: &Array) -> Result<Array> {
     let axis = x.ndim() - 1;
     let sum = reduce::sum(x, &umber_types::Axes::one(axis))?;
-    let kept: SmallVec<[usize; 6]> = x.shape()[..axis].iter().copied().collect();
-    reshape(&sum, kept.iter().copied().collect::<Shape>())
+    let leading: SmallVec<[usize; 6]> = x.shape()[..axis].iter().copied().collect();
+    reshape(&sum, leading.iter().copied().collect::<Shape>())
 }

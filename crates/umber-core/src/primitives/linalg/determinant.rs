@@ -1,11 +1,11 @@
-//! Determinants: the product of a matrix's eigenvalues, and what its derivative is made of.
+//! Determinants, and the adjugate that their derivative needs.
 
 use smallvec::smallvec;
 use umber_numerics::linalg::OnSingular;
 use umber_types::{Result, Shape};
 
 use super::{
-    Inverse, adjoint, as_matrix, batch_of, diagonal_of, explained, imaginary, rows, sum_last, taller_stack,
+    Inverse, adjoint, as_matrix, batch_of, described, diagonal_of, imaginary, rows, sum_last, vmap_stack,
 };
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -19,20 +19,20 @@ use crate::validation::Site;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Determinant;
 
-/// The determinant divided by its absolute value (or zero), and the logarithm of that.
+/// The sign (or phase) of the determinant, zero for singular matrices, and the logarithm of its absolute value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct SignedLog;
 
-/// The transposed cofactors: `det(a) a⁻¹`, or its limit where `a` is singular.
+/// The transposed cofactor matrix: `det(a) a⁻¹`, or its limit where `a` is singular.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Adjugate;
 
-/// Each matrix of `x` times a number of `factors`.
+/// Each matrix of `x` times its element of `factors`.
 fn times(x: &Array, factors: &Array) -> Result<Array> {
     mul(x, &broadcast(&as_matrix(factors)?, x.shape())?)
 }
 
-/// Up to this size adjugates are differentiated through their `n²` minors, of `(n - 1)²` elements each.
+/// Up to this many rows `n`, adjugates are differentiated through their `n²` minors of `(n - 1)²` elements each.
 const MAX_MINOR_ROWS: usize = 8;
 
 /// The cotangent of `a` from that of its adjugate, whose element `[i, j]` is `(-1)^(i + j)` times the determinant of `a`
@@ -42,16 +42,17 @@ fn pull_minors(a: &Array, ct: &Array) -> Result<Array> {
     if n < 2 {
         return Ok(zeros_like(a));
     }
-    // `others[i]` takes the rows of a matrix but the i-th.
-    let is_taken = |i: usize, row: usize, from: usize| from == row + usize::from(row >= i);
-    let places = (0..n).flat_map(|i| (0..n - 1).flat_map(move |row| (0..n).map(move |from| (i, row, from))));
-    let others: Vec<f32> = places.map(|(i, row, from)| f32::from(u8::from(is_taken(i, row, from)))).collect();
+    // `selectors[i] @ m` is `m` without its i-th row.
+    let is_selected = |i: usize, row: usize, from: usize| from == row + usize::from(row >= i);
+    let indices = (0..n).flat_map(|i| (0..n - 1).flat_map(move |row| (0..n).map(move |from| (i, row, from))));
+    let selectors: Vec<f32> =
+        indices.map(|(i, row, from)| f32::from(u8::from(is_selected(i, row, from)))).collect();
     let signs: Vec<f32> =
         (0..n * n).map(|k| if (k / n + k % n).is_multiple_of(2) { 1.0 } else { -1.0 }).collect();
-    let others = cast(&Array::from_slice(&others, [n, n - 1, n])?, a.dtype())?;
+    let selectors = cast(&Array::from_slice(&selectors, [n, n - 1, n])?, a.dtype())?;
     let signs = cast(&Array::from_slice(&signs, [n, n])?, a.dtype())?;
-    let without_row = ops::expand_dims(&others, &[0])?;
-    let without_column = ops::expand_dims(&swap_last(&others)?, &[1])?;
+    let without_row = ops::expand_dims(&selectors, &[0])?;
+    let without_column = ops::expand_dims(&swap_last(&selectors)?, &[1])?;
     let minors = ops::matmul(&ops::matmul(&without_row, &ops::expand_dims(a, &[-3, -4])?)?, &without_column)?;
     let cofactors = adjoint(&Array::record_one(Adjugate, &[&minors])?)?;
     let pulled = times(&cofactors, &mul(ct, &broadcast(&signs, ct.shape())?)?)?;
@@ -84,12 +85,12 @@ impl Primitive for Determinant {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::determinant(inputs[0], &output);
-            explained(outcome, "det", "has no determinant", batch_of(inputs[0].shape()))
+            described(outcome, "det", "has no determinant", batch_of(inputs[0].shape()))
         })
     }
 }
@@ -125,13 +126,13 @@ impl Primitive for SignedLog {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run(|inputs, outputs| {
             let [sign, log] = outputs else { unreachable!("slogdet has two outputs") };
             let outcome = umber_numerics::linalg::sign_and_log_determinant(inputs[0], sign, log);
-            explained(outcome, "slogdet", "has no determinant", batch_of(inputs[0].shape()))
+            described(outcome, "slogdet", "has no determinant", batch_of(inputs[0].shape()))
         })
     }
 }
@@ -152,8 +153,8 @@ impl Primitive for Adjugate {
 
     any_lengths!();
 
-    // Of its definition through minors while they are few, so that further derivatives are exact at any matrix; else of
-    // det(a) a⁻¹, so that second derivatives of large determinants need regular matrices.
+    // Small matrices use the definition by minors, whose derivatives of any order exist at singular matrices too. Larger
+    // matrices use det(a) a⁻¹, so that second derivatives of their determinants need regular matrices.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             if rows(&at.inputs[0]) <= MAX_MINOR_ROWS {
@@ -169,12 +170,12 @@ impl Primitive for Adjugate {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::adjugate(inputs[0], &output);
-            explained(outcome, "det", "has singular values that do not converge", batch_of(inputs[0].shape()))
+            described(outcome, "det", "has singular values that do not converge", batch_of(inputs[0].shape()))
         })
     }
 }

@@ -1,11 +1,11 @@
-//! Eigh: the real eigenvalues of Hermitian matrices, and orthonormal eigenvectors.
+//! Eigh: the real eigenvalues and orthonormal eigenvectors of Hermitian matrices.
 
 use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
 use super::{
-    adjoint, adjoint_times, batch_of, diagonal_matrix, differences, explained, hermitian_part, is_rounding,
-    product, reciprocal_unless, taller_stack,
+    adjoint, adjoint_times, batch_of, described, diagonal_matrix, differences, hermitian_part, is_rounding,
+    product, reciprocal_unless, vmap_stack,
 };
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -13,10 +13,11 @@ use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, cast, mul};
 use crate::validation::Site;
 
-/// Eigenvalues in ascending order, and with vectors a matrix with one a column. The lower triangle is read.
+/// Eigenvalues in ascending order and, with `has_vectors`, a matrix whose columns are the eigenvectors. Only the lower triangle
+/// of the input is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Eigh {
-    /// Are vectors answered too?
+    /// Are eigenvectors an output too?
     pub has_vectors: bool,
 }
 
@@ -38,15 +39,15 @@ impl Primitive for Eigh {
 
     any_lengths!();
 
-    // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where values are equal but for
-    // rounding: they are taken to stay equal. The cotangent is that of a function of Hermitian matrices: Hermitian itself.
+    // dλ = diag(Vᴴ dA V), Vᴴ dV = F ∘ (Vᴴ dA V) with F = 1 / (λ[j] - λ[i]), zero where eigenvalues are equal up to
+    // rounding. The input counts as Hermitian, so that its cotangent is Hermitian too.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
             let a = &at.inputs[0];
             if !self.has_vectors {
-                let both = Array::record(Eigh { has_vectors: true }, smallvec![a.clone()])?;
+                let pair = Array::record(Eigh { has_vectors: true }, smallvec![a.clone()])?;
                 let middle = diagonal_matrix(&cast(&cotangents[0], a.dtype())?)?;
-                return Ok(smallvec![Some(product(&both[1], &middle, &adjoint(&both[1])?)?)]);
+                return Ok(smallvec![Some(product(&pair[1], &middle, &adjoint(&pair[1])?)?)]);
             }
             let (values, v) = (&at.outputs[0], &at.outputs[1]);
             let gaps = differences(values)?;
@@ -57,15 +58,15 @@ impl Primitive for Eigh {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         let name = if self.has_vectors { "eigh" } else { "eigvalsh" };
         task.run(|inputs, outputs| {
-            let (values, vectors) = outputs.split_first().expect("eigenvalues are always answered");
+            let (values, vectors) = outputs.split_first().expect("eigenvalues are the first output");
             let outcome = umber_numerics::linalg::eigh(inputs[0], values, vectors.first());
             let batch: Shape = batch_of(inputs[0].shape()).into();
-            explained(outcome, name, "has eigenvalues that do not converge", &batch)
+            described(outcome, name, "has eigenvalues that do not converge", &batch)
         })
     }
 }

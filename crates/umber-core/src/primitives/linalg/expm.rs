@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 use umber_types::Result;
 
-use super::{adjoint, batch_of, columns_from, explained, first_rows, joined, rows, taller_stack};
+use super::{adjoint, batch_of, columns_from, concatenated, described, first_rows, rows, vmap_stack};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
@@ -14,15 +14,15 @@ use crate::validation::Site;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Expm;
 
-/// The derivative at `a` in a direction, a block of the exponential of `[[a, direction], [0, a]]`.
+/// The derivative at `a` in a direction: the upper right block of the exponential of `[[a, direction], [0, a]]`.
 ///
 /// R. Mathias, "A chain rule for matrix functions and applications", SIAM J. Matrix Anal. Appl. 17 (1996).
 fn derivative(a: &Array, direction: &Array) -> Result<Array> {
     let n = rows(a);
-    let top = joined(a.clone(), direction.clone(), 1)?;
-    let bottom = joined(zeros_like(a), a.clone(), 1)?;
-    let whole = Array::record_one(Expm, &[&joined(top, bottom, 2)?])?;
-    columns_from(&first_rows(&whole, n)?, n)
+    let top = concatenated(a.clone(), direction.clone(), 1)?;
+    let bottom = concatenated(zeros_like(a), a.clone(), 1)?;
+    let exponential = Array::record_one(Expm, &[&concatenated(top, bottom, 2)?])?;
+    columns_from(&first_rows(&exponential, n)?, n)
 }
 
 impl Primitive for Expm {
@@ -41,7 +41,7 @@ impl Primitive for Expm {
 
     any_lengths!();
 
-    // The transpose of the derivative at a is the derivative at aᴴ.
+    // The adjoint of the derivative at a is the derivative at aᴴ.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| Ok(smallvec![Some(derivative(&adjoint(&at.inputs[0])?, &cotangents[0])?)]))
     }
@@ -53,12 +53,12 @@ impl Primitive for Expm {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::expm(inputs[0], &output);
-            explained(outcome, "expm", "has no exponential", batch_of(inputs[0].shape()))
+            described(outcome, "expm", "has no exponential", batch_of(inputs[0].shape()))
         })
     }
 }

@@ -1,10 +1,10 @@
-//! Inverse: the matrix that undoes a matrix.
+//! Inverse: the inverse of square matrices.
 
 use smallvec::smallvec;
 use umber_numerics::linalg::OnSingular;
 use umber_types::Result;
 
-use super::{adjoint, batch_of, explained, product, taller_stack};
+use super::{adjoint, batch_of, described, product, vmap_stack};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
@@ -14,14 +14,14 @@ use crate::validation::Site;
 /// The inverse of square matrices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Inverse {
-    /// What becomes of matrices that have none.
+    /// The treatment of singular matrices.
     pub on_singular: OnSingular,
-    /// The function that users know it by; files do not keep it.
+    /// The public function named in error messages; files do not store it.
     #[serde(skip, default = "name")]
     pub name: &'static str,
 }
 
-/// What messages say where the function that was called is not known.
+/// The function named in error messages of a loaded program.
 fn name() -> &'static str {
     "inv"
 }
@@ -49,12 +49,12 @@ impl Primitive for Inverse {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::inverse(self.on_singular, inputs[0], &output);
-            explained(outcome, self.name, "is singular", batch_of(inputs[0].shape()))
+            described(outcome, self.name, "is singular", batch_of(inputs[0].shape()))
         })
     }
 }

@@ -1,8 +1,9 @@
-//! Linear algebra: factorisations of the matrices along the last two axes, and what has no short formula in them.
+//! Linear algebra on the last two axes: factorisations, and operations that are not simple formulas of factorisations.
 //!
-//! Inputs are float32, float64, complex64 or complex128. A matrix that has no answer is an error when the node is
-//! evaluated, and the error says which matrix. Derivatives are those at regular points; where a factorisation may be
-//! turned by a phase or a rotation, derivatives do not turn it, which is right for whatever does not depend on it.
+//! Inputs are float32, float64, complex64 or complex128. A matrix for which an operation fails (a singular matrix, for example)
+//! is an error when the node is evaluated; the error names the index of the matrix. Derivatives assume regular points. Where
+//! a factorisation is unique only up to a phase or rotation, derivatives keep the phase or rotation fixed: they are right for
+//! functions that do not depend on it.
 
 mod algebra;
 mod cholesky;
@@ -35,9 +36,9 @@ pub use self::solve::Solve;
 pub(crate) use self::solve::{solve, solve_shared};
 pub use self::svd::{Svd, Vectors};
 
-/// A kernel's failure as the error of the function `name`; `what` says what is wrong with the matrix, `batch` how the
-/// matrices are counted.
-fn explained(
+/// A kernel's failure as the error of the function `name`. `what` describes the defect of the matrix; `batch` are the lengths of
+/// the batch axes.
+fn described(
     outcome: std::result::Result<(), Failure>,
     name: &str,
     what: &str,
@@ -57,30 +58,30 @@ fn explained(
         [] => "the matrix".to_owned(),
         [_] => format!("matrix {index} of the batch"),
         _ => {
-            let mut rest = index;
-            let mut place: Vec<usize> = batch
+            let mut remainder = index;
+            let mut indices: Vec<usize> = batch
                 .iter()
                 .rev()
                 .map(|&length| {
-                    let i = rest % length;
-                    rest /= length;
+                    let i = remainder % length;
+                    remainder /= length;
                     i
                 })
                 .collect();
-            place.reverse();
-            format!("matrix {} of the batch", umber_types::Shape::from(place))
+            indices.reverse();
+            format!("matrix {} of the batch", umber_types::Shape::from(indices))
         }
     };
     Err(error!(Runtime(format_args!("linalg.{name}")), "{which} {what}"))
 }
 
-/// The axes that count the matrices.
+/// The batch axes: all but the last two.
 fn batch_of(shape: &[usize]) -> &[usize] {
     &shape[..shape.len() - 2]
 }
 
-/// Vmap of an operation on one stack of matrices: the same on a taller stack.
-macro_rules! taller_stack {
+/// Vmap of an operation with one input: every leading axis is a batch axis, so that the operation is recorded unchanged.
+macro_rules! vmap_stack {
     () => {
         fn vmap(
             &self,
@@ -93,4 +94,4 @@ macro_rules! taller_stack {
         }
     };
 }
-use taller_stack;
+use vmap_stack;

@@ -1,24 +1,24 @@
-//! Pinv: the Moore-Penrose inverse, which every matrix has.
+//! Pinv: the Moore-Penrose pseudo-inverse.
 
 use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
-use super::{adjoint, batch_of, explained, product, taller_stack};
+use super::{adjoint, batch_of, described, product, vmap_stack};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Cotangents, CpuTask, Point, Primitive, Rule, rule};
 use crate::primitives::rules::{add, sub};
 use crate::validation::Site;
 
-/// The pseudo-inverse; singular values up to `tolerance` times the greatest count as zero.
+/// The pseudo-inverse. Singular values up to `tolerance` times the largest count as zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Pinv {
-    /// The bits of the tolerance.
+    /// The bits of the tolerance, an `f64`.
     tolerance: u64,
 }
 
 impl Pinv {
-    /// With this relative tolerance.
+    /// A pseudo-inverse with this relative tolerance.
     pub fn new(tolerance: f64) -> Pinv {
         Pinv { tolerance: tolerance.to_bits() }
     }
@@ -44,7 +44,7 @@ impl Primitive for Pinv {
     any_lengths!();
 
     // G. H. Golub, V. Pereyra, "The differentiation of pseudo-inverses and nonlinear least squares problems whose
-    // variables separate", SIAM J. Numer. Anal. 10 (1973), where the rank does not change:
+    // variables separate", SIAM J. Numer. Anal. 10 (1973), for constant rank:
     // dP = -P dA P + P Pᴴ dAᴴ (I - A P) + (I - P A) dAᴴ Pᴴ P.
     fn vjp(&self, at: &Point<'_>, cotangents: &[Array]) -> Rule<Cotangents> {
         rule(|| {
@@ -59,12 +59,12 @@ impl Primitive for Pinv {
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::pinv(f64::from_bits(self.tolerance), inputs[0], &output);
-            explained(
+            described(
                 outcome,
                 "pinv",
                 "has singular values that do not converge",

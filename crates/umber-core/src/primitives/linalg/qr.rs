@@ -1,12 +1,12 @@
-//! Qr: a matrix as one with orthonormal columns times an upper triangular one.
+//! Qr: a matrix as the product of a matrix with orthonormal columns and an upper triangular matrix.
 
 use smallvec::smallvec;
 use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
 use super::{
-    adjoint, adjoint_times, batch_of, columns, columns_from, diagonal_matrix, diagonal_of, explained,
-    first_columns, first_rows, joined, product, real, rows, solve, taller_stack, times_adjoint, upper,
+    adjoint, adjoint_times, batch_of, columns, columns_from, concatenated, described, diagonal_matrix,
+    diagonal_of, first_columns, first_rows, product, real, rows, solve, times_adjoint, upper, vmap_stack,
 };
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -18,9 +18,9 @@ use crate::validation::Site;
 /// How many columns the orthonormal factor has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Basis {
-    /// As many as the matrix has rows or columns, whichever are fewer.
+    /// The smaller of the matrix's numbers of rows and columns.
     Reduced,
-    /// As many as the matrix has rows.
+    /// The matrix's number of rows.
     Complete,
 }
 
@@ -31,7 +31,7 @@ pub struct Qr {
     pub basis: Basis,
 }
 
-/// The cotangent of a matrix with at least as many rows as columns, from those of its reduced factors.
+/// The cotangent of a matrix with at least as many rows as columns, from the cotangents of its reduced factors.
 ///
 /// With `C = Qᴴ dA R⁻¹` and U taking the upper part of `C + Cᴴ` and half its diagonal (the diagonal of `R` stays
 /// real): `dR = U(C) R`, `dQ = dA R⁻¹ - Q U(C)`.
@@ -86,27 +86,27 @@ impl Primitive for Qr {
                 if columns(q) == size {
                     return Ok(smallvec![Some(pulled)]);
                 }
-                // The rest of the basis follows the first columns without turning in itself.
+                // The complement of the basis is unique up to a rotation, which stays fixed: dQ2 = -Q1 dQ1ᴴ Q2.
                 let (q2, ct_q2) = (columns_from(q, size)?, columns_from(ct_q, size)?);
                 let correction = over_adjoint(&r1, &product(&q2, &adjoint(&ct_q2)?, &q1)?)?;
                 return Ok(smallvec![Some(sub(&pulled, &correction)?)]);
             }
-            // Further columns of R are Qᴴ times those of the matrix.
-            let (r1, beside, ct_beside) =
+            // The further columns of R are Qᴴ times the further columns of the matrix.
+            let (r1, tail_columns, ct_tail) =
                 (first_columns(r, size)?, columns_from(a, size)?, columns_from(ct_r, size)?);
-            let ct_q = add(ct_q, &times_adjoint(&beside, &ct_beside)?)?;
+            let ct_q = add(ct_q, &times_adjoint(&tail_columns, &ct_tail)?)?;
             let square = pull_tall(q, &r1, &ct_q, &first_columns(ct_r, size)?)?;
-            Ok(smallvec![Some(joined(square, matmul(q, &ct_beside)?, 1)?)])
+            Ok(smallvec![Some(concatenated(square, matmul(q, &ct_tail)?, 1)?)])
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run(|inputs, outputs| {
             let [q, r] = outputs else { unreachable!("qr has two outputs") };
             let outcome = umber_numerics::linalg::qr(inputs[0], q, r);
-            explained(outcome, "qr", "has no factors", batch_of(inputs[0].shape()))
+            described(outcome, "qr", "has no factors", batch_of(inputs[0].shape()))
         })
     }
 }

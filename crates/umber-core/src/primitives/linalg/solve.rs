@@ -4,42 +4,42 @@ use smallvec::SmallVec;
 use umber_numerics::linalg::Form;
 use umber_types::{Result, Shape};
 
-use super::{adjoint, batch_of, explained, lower, times_adjoint, upper};
+use super::{adjoint, batch_of, described, lower, times_adjoint, upper};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, batch_size, rule};
 use crate::primitives::rules::{batch, neg, reshape, transpose};
 use crate::validation::Site;
 
-/// The `x` with `a x = b`: `a` of shape `[..., n, n]`, `b` of shape `[..., n, k]`, with equal batch axes and dtype.
+/// The solution `x` of `a x = b`: `a` of shape `[..., n, n]`, `b` of shape `[..., n, k]`, with equal batch axes and dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Solve {
-    /// What is known of `a`.
+    /// The structure of `a`: general or triangular.
     pub form: Form,
-    /// The function that users know it by; files do not keep it.
+    /// The public function named in error messages; files do not store it.
     #[serde(skip, default = "name")]
     pub name: &'static str,
 }
 
-/// [`Solve`] for derivatives of the function `name`.
+/// [`Solve`], in the derivative of the function `name`.
 pub(crate) fn solve(name: &'static str, form: Form, a: &Array, b: &Array) -> Result<Array> {
     Array::record_one(Solve { form, name }, &[a, b])
 }
 
-/// One `[n, n]` matrix for all right sides `[..., n, k]`: they are more columns of one.
+/// One `[n, n]` matrix for all right-hand sides `[..., n, k]`, which become columns of one right-hand side.
 pub(crate) fn solve_shared(op: Solve, a: &Array, b: &Array) -> Result<Array> {
     let ndim = b.ndim();
     let order: SmallVec<[usize; 6]> =
         std::iter::once(ndim - 2).chain(0..ndim - 2).chain([ndim - 1]).collect();
-    let tall = transpose(b, &order)?;
+    let rows_first = transpose(b, &order)?;
     let n = b.shape()[ndim - 2];
-    let count: usize = tall.shape()[1..].iter().product();
-    let x = Array::record_one(op, &[a, &reshape(&tall, [n, count])?])?;
-    let back: SmallVec<[usize; 6]> = (1..ndim - 1).chain([0, ndim - 1]).collect();
-    transpose(&reshape(&x, tall.shape().clone())?, &back)
+    let count: usize = rows_first.shape()[1..].iter().product();
+    let x = Array::record_one(op, &[a, &reshape(&rows_first, [n, count])?])?;
+    let inverse: SmallVec<[usize; 6]> = (1..ndim - 1).chain([0, ndim - 1]).collect();
+    transpose(&reshape(&x, rows_first.shape().clone())?, &inverse)
 }
 
-/// What messages say where the function that was called is not known.
+/// The function named in error messages of a loaded program.
 fn name() -> &'static str {
     "solve"
 }
@@ -74,13 +74,13 @@ impl Primitive for Solve {
                 if i == 1 {
                     return Ok(Some(pulled.clone()));
                 }
-                let whole = neg(&times_adjoint(&pulled, &at.outputs[0])?)?;
+                let dense = neg(&times_adjoint(&pulled, &at.outputs[0])?)?;
                 Ok(Some(match self.form {
-                    Form::General => whole,
-                    Form::Lower => lower(&whole, 0)?,
-                    Form::Upper => upper(&whole, 0)?,
-                    Form::UnitLower => lower(&whole, -1)?,
-                    Form::UnitUpper => upper(&whole, 1)?,
+                    Form::General => dense,
+                    Form::Lower => lower(&dense, 0)?,
+                    Form::Upper => upper(&dense, 0)?,
+                    Form::UnitLower => lower(&dense, -1)?,
+                    Form::UnitUpper => upper(&dense, 1)?,
                 }))
             })
         })
@@ -104,7 +104,7 @@ impl Primitive for Solve {
         task.run_one(|inputs, output| {
             let outcome = umber_numerics::linalg::solve(self.form, inputs[0], inputs[1], &output);
             let batch: Shape = batch_of(inputs[0].shape()).into();
-            explained(outcome, self.name, "is singular", &batch)
+            described(outcome, self.name, "is singular", &batch)
         })
     }
 }

@@ -4,9 +4,9 @@ use smallvec::smallvec;
 use umber_types::{Result, Shape};
 
 use super::{
-    adjoint, adjoint_times, as_column, as_row, batch_of, columns, columns_from, diagonal_matrix, diagonal_of,
-    differences, explained, first_columns, first_rows, imaginary, is_rounding, minus_adjoint, product,
-    reciprocal_unless, rows, rows_from, scale_columns, scale_rows, taller_stack,
+    adjoint, adjoint_times, as_column, as_row, batch_of, columns, columns_from, described, diagonal_matrix,
+    diagonal_of, differences, first_columns, first_rows, imaginary, is_rounding, minus_adjoint, product,
+    reciprocal_unless, rows, rows_from, scale_columns, scale_rows, vmap_stack,
 };
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
@@ -15,31 +15,31 @@ use crate::primitives::matmul::matmul;
 use crate::primitives::rules::{add, broadcast, cast, mul, sub};
 use crate::validation::Site;
 
-/// Which singular vectors are answered.
+/// Which singular vectors are outputs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Vectors {
     /// None: singular values only.
     None,
-    /// One for each singular value.
+    /// One left and one right vector per singular value.
     Thin,
-    /// A whole basis on either side.
+    /// A full basis on either side.
     Full,
 }
 
 /// Singular values in descending order; with vectors, `U`, values and `Vᴴ`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Svd {
-    /// Which singular vectors are answered.
+    /// Which singular vectors are outputs.
     pub vectors: Vectors,
 }
 
-/// `x` without its part in the space of the orthonormal columns of `basis`.
-fn outside(basis: &Array, x: &Array) -> Result<Array> {
+/// The projection of `x` onto the orthogonal complement of the orthonormal columns of `basis`.
+fn project_out(basis: &Array, x: &Array) -> Result<Array> {
     sub(x, &matmul(basis, &adjoint_times(basis, x)?)?)
 }
 
-/// `1 / (s[j]² - s[i]²)`, zero where values are equal but for rounding: they are taken to stay equal.
-fn gaps(s: &Array) -> Result<Array> {
+/// `1 / (s[j]² - s[i]²)`, zero where singular values are equal up to rounding.
+fn inverse_gaps(s: &Array) -> Result<Array> {
     let differences = differences(s)?;
     let sums = {
         let shape = differences.shape();
@@ -50,18 +50,18 @@ fn gaps(s: &Array) -> Result<Array> {
     mul(&reciprocal_unless(&is_equal, &differences)?, &reciprocal_unless(&is_equal, &sums)?)
 }
 
-/// `1 / s`, zero where `s` is zero but for rounding.
+/// `1 / s`, zero where `s` is zero up to rounding.
 fn inverse_of(s: &Array) -> Result<Array> {
     reciprocal_unless(&is_rounding(s, s)?, s)
 }
 
-/// What the vectors' cotangents become, for one vector a singular value.
+/// The contribution of the thin singular vectors' cotangents to the cotangent of the matrix.
 ///
 /// With `dP = Uᴴ dA V`: `Uᴴ dU = F ∘ (dP S + S dPᴴ)` and `Vᴴ dV = F ∘ (S dP + dPᴴ S)`, where `F = 1 / (s[j]² - s[i]²)`;
-/// a phase common to a pair of vectors stays, and `dU`, `dV` outside the spaces of `U`, `V` come from `dA V S⁻¹` and
-/// `dAᴴ U S⁻¹`.
+/// the common phase of a pair of vectors is fixed, and the components of `dU`, `dV` orthogonal to the columns of `U`, `V` come
+/// from `dA V S⁻¹` and `dAᴴ U S⁻¹`.
 fn pull_vectors(u: &Array, s: &Array, v: &Array, ct_u: &Array, ct_v: &Array) -> Result<Array> {
-    let gaps = cast(&gaps(s)?, u.dtype())?;
+    let gaps = cast(&inverse_gaps(s)?, u.dtype())?;
     let inverse = cast(&inverse_of(s)?, u.dtype())?;
     let (in_u, in_v) = (adjoint_times(u, ct_u)?, adjoint_times(v, ct_v)?);
     let mut middle = add(
@@ -72,16 +72,16 @@ fn pull_vectors(u: &Array, s: &Array, v: &Array, ct_u: &Array, ct_v: &Array) -> 
         let phases = mul(&imaginary(&diagonal_of(&in_u)?)?, &inverse)?;
         middle = add(&middle, &diagonal_matrix(&phases)?)?;
     }
-    let inside = product(u, &middle, &adjoint(v)?)?;
-    let beside_u = matmul(&scale_columns(&outside(u, ct_u)?, &inverse)?, &adjoint(v)?)?;
-    let beside_v = matmul(&scale_columns(u, &inverse)?, &adjoint(&outside(v, ct_v)?)?)?;
-    add(&inside, &add(&beside_u, &beside_v)?)
+    let within = product(u, &middle, &adjoint(v)?)?;
+    let complement_u = matmul(&scale_columns(&project_out(u, ct_u)?, &inverse)?, &adjoint(v)?)?;
+    let complement_v = matmul(&scale_columns(u, &inverse)?, &adjoint(&project_out(v, ct_v)?)?)?;
+    add(&within, &add(&complement_u, &complement_v)?)
 }
 
-/// What the cotangents of further vectors of `u` become, which follow the others without turning in themselves:
-/// `-U₂ ctᴴ U₁ S⁻¹ V₁ᴴ`.
-fn pull_rest(rest: &Array, ct: &Array, u: &Array, s: &Array, v: &Array) -> Result<Array> {
-    let inner = scale_columns(&product(rest, &adjoint(ct)?, u)?, &inverse_of(s)?)?;
+/// The negated contribution of the cotangents of the vectors `U₂` that complete the basis: `U₂ ctᴴ U₁ S⁻¹ V₁ᴴ`. They are
+/// unique up to a rotation, which stays fixed.
+fn pull_complement(complement: &Array, ct: &Array, u: &Array, s: &Array, v: &Array) -> Result<Array> {
+    let inner = scale_columns(&product(complement, &adjoint(ct)?, u)?, &inverse_of(s)?)?;
     matmul(&inner, &adjoint(v)?)
 }
 
@@ -130,19 +130,20 @@ impl Primitive for Svd {
             let of_values = matmul(&scale_columns(&u, ct_s)?, &vh)?;
             let mut pulled = add(&of_values, &pull_vectors(&u, s, &v, &ct_u, &ct_v)?)?;
             if columns(&at.outputs[0]) > size {
-                let (rest, ct) = (columns_from(&at.outputs[0], size)?, columns_from(&cotangents[0], size)?);
-                pulled = sub(&pulled, &pull_rest(&rest, &ct, &u, s, &v)?)?;
+                let (complement, ct) =
+                    (columns_from(&at.outputs[0], size)?, columns_from(&cotangents[0], size)?);
+                pulled = sub(&pulled, &pull_complement(&complement, &ct, &u, s, &v)?)?;
             }
             if rows(&at.outputs[2]) > size {
-                let rest = adjoint(&rows_from(&at.outputs[2], size)?)?;
+                let complement = adjoint(&rows_from(&at.outputs[2], size)?)?;
                 let ct = adjoint(&rows_from(&cotangents[2], size)?)?;
-                pulled = sub(&pulled, &adjoint(&pull_rest(&rest, &ct, &v, s, &u)?)?)?;
+                pulled = sub(&pulled, &adjoint(&pull_complement(&complement, &ct, &v, s, &u)?)?)?;
             }
             Ok(smallvec![Some(pulled)])
         })
     }
 
-    taller_stack!();
+    vmap_stack!();
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run(|inputs, outputs| {
@@ -151,7 +152,7 @@ impl Primitive for Svd {
                 [u, values, v] => umber_numerics::linalg::svd(inputs[0], values, Some([u, v])),
                 _ => unreachable!("svd has one output or three"),
             };
-            explained(outcome, "svd", "has singular values that do not converge", batch_of(inputs[0].shape()))
+            described(outcome, "svd", "has singular values that do not converge", batch_of(inputs[0].shape()))
         })
     }
 }

@@ -1,26 +1,27 @@
-//! Dequantize: what packed words stand for.
+//! Dequantize: the values that packed words represent.
 
 use smallvec::SmallVec;
 use umber_types::{DType, Quantization, Result};
 
 use super::super::rules::{batch, cast, mul, tangent_or_zero};
-use super::{group_sums, levels, row_length, validate_parts, working};
+use super::{group_sums, levels, row_length, validate_arrays, working};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// `scale * level + bias`: inputs are words `[..., w]`, scales `[..., groups]` and, in affine mode, biases like them.
+/// `scale * level + bias`: inputs are words `[..., w]`, scales `[..., groups]` and, in affine mode, biases of that shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Dequantize {
-    /// How numbers are stored.
-    pub how: Quantization,
-    /// The dtype they are given in.
+    /// The storage format.
+    #[serde(rename = "how")]
+    pub format: Quantization,
+    /// The dtype of the result.
     pub dtype: DType,
 }
 
 impl Dequantize {
-    /// What words stand for.
+    /// The values that `words` represent.
     pub(crate) fn apply(self, words: &Array, scales: &Array, biases: Option<&Array>) -> Result<Array> {
         let inputs: SmallVec<[&Array; 3]> = [words, scales].into_iter().chain(biases).collect();
         Array::record_one(self, &inputs)
@@ -33,13 +34,13 @@ impl Primitive for Dequantize {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        let length = row_length("dequantize", self.how, inputs)?;
+        let length = row_length("dequantize", self.format, inputs)?;
         let shape = inputs[0].shape.with(inputs[0].shape.ndim() - 1, length);
         Ok(ArraySpec { shape, dtype: self.dtype }.into())
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        validate_parts(self.how, site, site.inputs)?;
+        validate_arrays(self.format, site, site.inputs)?;
         site.must(self.dtype.is_floating(), "a floating dtype")
     }
 
@@ -49,43 +50,43 @@ impl Primitive for Dequantize {
         rule(|| {
             let [words, scales, ..] = at.inputs else { unreachable!("words and scales") };
             at.pull(|i| {
-                if i == 0 || !self.how.has_biases() {
+                if i == 0 || !self.format.has_biases() {
                     return Ok(None);
                 }
                 let ct = cast(&cotangents[0], working(scales.dtype()))?;
                 let terms = match i {
-                    1 => mul(&ct, &cast(&levels(self.how, words, scales)?, ct.dtype())?)?,
+                    1 => mul(&ct, &cast(&levels(self.format, words, scales)?, ct.dtype())?)?,
                     _ => ct,
                 };
-                cast(&group_sums(self.how, &terms)?, at.inputs[i].dtype()).map(Some)
+                cast(&group_sums(self.format, &terms)?, at.inputs[i].dtype()).map(Some)
             })
         })
     }
 
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
-            let part = |i: usize| tangent_or_zero(tangents[i].as_ref(), &at.inputs[i]);
-            Ok(vec![self.apply(&at.inputs[0], &part(1), Some(&part(2)))?])
+            let tangent = |i: usize| tangent_or_zero(tangents[i].as_ref(), &at.inputs[i]);
+            Ok(vec![self.apply(&at.inputs[0], &tangent(1), Some(&tangent(2)))?])
         })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let batch_size = batch_size(inputs);
-            let parts: SmallVec<[Array; 3]> =
+            let arrays: SmallVec<[Array; 3]> =
                 inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<_>>()?;
-            Ok(vec![Batched::yes(self.apply(&parts[0], &parts[1], parts.get(2))?)])
+            Ok(vec![Batched::yes(self.apply(&arrays[0], &arrays[1], arrays.get(2))?)])
         })
     }
 
     fn is_index(&self, input: usize) -> bool {
-        input == 0 || !self.how.has_biases()
+        input == 0 || !self.format.has_biases()
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             let biases = inputs.get(2).copied();
-            umber_kernels::quantized::dequantize(self.how, inputs[0], inputs[1], biases, output);
+            umber_kernels::quantized::dequantize(self.format, inputs[0], inputs[1], biases, output);
             Ok(())
         })
     }

@@ -1,4 +1,4 @@
-//! Fp8: floats of eight bits (E4M3), in uint8.
+//! Fp8: float8 (E4M3) codes stored as uint8.
 
 use smallvec::smallvec;
 use umber_types::{DType, Result};
@@ -9,12 +9,12 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, rule};
 use crate::validation::Site;
 
-/// To or from codes of eight bits.
+/// Conversion to or from float8 codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Fp8 {
     /// The nearest code of each float.
     Encode,
-    /// What each code stands for, in a floating dtype.
+    /// The value of each code, in a floating dtype.
     Decode(DType),
 }
 
@@ -36,11 +36,11 @@ impl Primitive for Fp8 {
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
         site.takes(1)?;
-        let given = site.inputs[0].dtype;
+        let input = site.inputs[0].dtype;
         match self {
-            Fp8::Encode => site.must(given.is_floating(), "real numbers"),
+            Fp8::Encode => site.must(input.is_floating(), "real numbers"),
             Fp8::Decode(dtype) => {
-                let fits = given == DType::UInt8 && dtype.is_floating();
+                let fits = input == DType::UInt8 && dtype.is_floating();
                 site.must(fits, "uint8 and a floating dtype")
             }
         }

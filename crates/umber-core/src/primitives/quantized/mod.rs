@@ -1,7 +1,7 @@
-//! Numbers stored in few bits each.
+//! Quantised arrays: elements stored in a few bits each.
 //!
-//! Codes are integers and only choose: no derivative passes through them. In affine mode scales and biases are numbers like any
-//! other; in the modes with floats of few bits scales are codes, too.
+//! Codes are integers, so that no derivative passes through them. In affine mode scales and biases are differentiable; in the
+//! floating-point modes (MXFP4, MXFP8, NVFP4) scales are codes too.
 
 mod dequantize;
 mod fp8;
@@ -23,16 +23,16 @@ use crate::graph::{Array, ArraySpec};
 use crate::validation::Site;
 
 /// `[..., groups * size]` as `[..., groups, size]`.
-fn grouped(how: Quantization, x: &Array) -> Result<Array> {
+fn grouped(format: Quantization, x: &Array) -> Result<Array> {
     let mut shape = x.shape().to_vec();
     let length = shape.pop().expect("rows");
-    shape.extend([length / how.group_size(), how.group_size()]);
+    shape.extend([length / format.group_size(), format.group_size()]);
     reshape(x, shape.into_iter().collect::<Shape>())
 }
 
-/// The sum of each group.
-fn group_sums(how: Quantization, x: &Array) -> Result<Array> {
-    let grouped = grouped(how, x)?;
+/// The sum over each group.
+fn group_sums(format: Quantization, x: &Array) -> Result<Array> {
+    let grouped = grouped(format, x)?;
     let last = grouped.ndim() - 1;
     reshape(
         &reduce::sum(&grouped, &Axes::one(last))?,
@@ -40,45 +40,45 @@ fn group_sums(how: Quantization, x: &Array) -> Result<Array> {
     )
 }
 
-/// What numbers of a dtype are computed in.
+/// The dtype that computations on a dtype use: float32 for 16-bit floats.
 fn working(dtype: DType) -> DType {
     if dtype.is_half() { DType::Float32 } else { dtype }
 }
 
-/// What the words of a quantised array stand for before scaling, in the dtype of its scales.
-fn levels(how: Quantization, words: &Array, scales: &Array) -> Result<Array> {
+/// The codes in the words of a quantised array as numbers, before scale and bias, in the dtype of the scales.
+fn levels(format: Quantization, words: &Array, scales: &Array) -> Result<Array> {
     let ones = Array::full(scales.shape().clone(), 1.0, scales.dtype());
     let zeros = Array::full(scales.shape().clone(), 0.0, scales.dtype());
-    Dequantize { how, dtype: scales.dtype() }.apply(words, &ones, Some(&zeros))
+    Dequantize { format, dtype: scales.dtype() }.apply(words, &ones, Some(&zeros))
 }
 
-/// The parts of a quantised array, as files have them; [`row_length`] checks their shapes.
-fn validate_parts(how: Quantization, site: &Site<'_>, parts: &[&ArraySpec]) -> Result<()> {
-    let are_stored = match (parts, how.has_biases()) {
+/// Check the dtypes of a quantised array's words, scales and biases in a loaded program; [`row_length`] checks their shapes.
+fn validate_arrays(format: Quantization, site: &Site<'_>, arrays: &[&ArraySpec]) -> Result<()> {
+    let have_dtypes = match (arrays, format.has_biases()) {
         ([words, scales, biases], true) => {
             words.dtype == DType::UInt32 && scales.dtype.is_floating() && biases.dtype.is_floating()
         }
         ([words, scales], false) => words.dtype == DType::UInt32 && scales.dtype == DType::UInt8,
         _ => false,
     };
-    site.must(are_stored, "words, scales and biases of a quantised array")
+    site.must(have_dtypes, "words, scales and biases of a quantised array")
 }
 
-/// Check that words, scales and biases are one quantised array; answers the length of its rows.
-pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> Result<usize> {
-    let (words, scales) = (parts[0], parts[1]);
+/// Check that words, scales and biases have matching shapes; returns the row length of the quantised array.
+pub(crate) fn row_length(op: &str, format: Quantization, arrays: &[&ArraySpec]) -> Result<usize> {
+    let (words, scales) = (arrays[0], arrays[1]);
     let groups = scales.shape.last().copied().unwrap_or(0);
     ensure!(
-        parts[2..].iter().all(|biases| biases.shape == scales.shape),
+        arrays[2..].iter().all(|biases| biases.shape == scales.shape),
         Value(op),
         "scales and biases must have the same shape, got {} and {}",
         scales.shape,
-        parts[2..].first().map_or_else(|| scales.shape.clone(), |biases| biases.shape.clone())
+        arrays[2..].first().map_or_else(|| scales.shape.clone(), |biases| biases.shape.clone())
     );
     let fits = words.shape.ndim() == scales.shape.ndim()
         && words.shape.ndim() > 0
         && words.shape[..words.shape.ndim() - 1] == scales.shape[..scales.shape.ndim() - 1]
-        && words.shape.last() == Some(&(groups * how.words_of_group()));
+        && words.shape.last() == Some(&(groups * format.words_of_group()));
     ensure!(
         fits,
         Value(op),
@@ -86,10 +86,10 @@ pub(crate) fn row_length(op: &str, how: Quantization, parts: &[&ArraySpec]) -> R
          group_size={}, bits={} and mode='{}'",
         words.shape,
         scales.shape,
-        how.words_of_group(),
-        how.group_size(),
-        how.bits(),
-        how.mode().name()
+        format.words_of_group(),
+        format.group_size(),
+        format.bits(),
+        format.mode().name()
     );
-    Ok(groups * how.group_size())
+    Ok(groups * format.group_size())
 }

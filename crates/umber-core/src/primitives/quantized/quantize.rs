@@ -1,4 +1,4 @@
-//! Quantize: words, scales and biases for numbers. Rounded: numbers as their quantised form says them.
+//! Quantize: the words, scales and biases of an array. Rounded: fake quantisation, the values that these represent.
 
 use umber_types::{
     Axes, BinaryKind, DType, Quantization, QuantizationMode, ReduceKind, Result, Shape, UnaryKind,
@@ -15,36 +15,37 @@ use crate::graph::{Array, ArraySpec, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
-/// Inputs: numbers `[..., n]` and, perhaps in NVFP4, a float32 for each index of the first axes: the largest magnitude
-/// among their numbers. Outputs: words, scales and, in affine mode, biases.
+/// Inputs: an array `[..., n]` and, optionally for NVFP4, a float32 array over its leading axes with the largest magnitude of
+/// the elements at each index. Outputs: words, scales and, in affine mode, biases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Quantize(pub Quantization);
 
-/// Inputs as for [`Quantize`]; the output is like the first, in float32 where it is of 16 bits. Derivatives pass straight
-/// through (Bengio, Léonard, Courville, "Estimating or Propagating Gradients Through Stochastic Neurons", 2013).
+/// Inputs as for [`Quantize`]; the output has the shape and dtype of the first input, float32 for 16-bit floats. Its derivative
+/// is the straight-through estimator (Bengio, Léonard, Courville, "Estimating or Propagating Gradients Through Stochastic
+/// Neurons", 2013).
 ///
-/// The part of the scale that the second input stands for is left out.
+/// The factor of the scale that comes from the second input is not applied to the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rounded(pub Quantization);
 
-/// Largest E2M1 times largest E4M3: what is stored for the largest magnitude.
+/// Largest E2M1 value times largest E4M3 value: the stored value of the largest magnitude.
 pub(crate) const NVFP4_UNIT: f64 = 6.0 * 448.0;
 
-/// The same operation on lanes.
+/// The inputs with batch axes, for `vmap`.
 fn per_batch_element(inputs: &[Batched]) -> Result<Vec<Array>> {
     let batch_size = batch_size(inputs);
     let is_first = |i: usize| i == 0 || inputs[i].batched;
-    // What all lanes share stays one number.
-    let all = (0..inputs.len())
+    // An unbatched largest magnitude of the whole array stays a scalar.
+    let arrays = (0..inputs.len())
         .map(|i| if is_first(i) { batch(&inputs[i], batch_size) } else { Ok(inputs[i].array.clone()) })
         .collect::<Result<Vec<_>>>()?;
-    match all.as_slice() {
-        // Otherwise its axes must be the first ones of the numbers.
+    match arrays.as_slice() {
+        // Otherwise its axes must be the leading axes of the batched array.
         [x, largest] if !inputs[1].batched && largest.ndim() > 0 => {
             let largest = batch(&inputs[1], x.shape()[0])?;
             Ok(vec![x.clone(), largest])
         }
-        _ => Ok(all),
+        _ => Ok(arrays),
     }
 }
 
@@ -61,13 +62,13 @@ impl Primitive for Quantize {
     }
 
     fn infer(&self, inputs: &[&ArraySpec]) -> Result<Specs> {
-        let how = self.0;
+        let format = self.0;
         let (shape, last) = (&inputs[0].shape, inputs[0].shape.ndim() - 1);
-        let groups = shape[last] / how.group_size();
+        let groups = shape[last] / format.group_size();
         let spec = |length, dtype| ArraySpec { shape: shape.with(last, length), dtype };
-        let scale = if how.has_biases() { inputs[0].dtype } else { DType::UInt8 };
-        let words = spec(how.words(shape[last]), DType::UInt32);
-        let scales = std::iter::repeat_n(spec(groups, scale), if how.has_biases() { 2 } else { 1 });
+        let scale_dtype = if format.has_biases() { inputs[0].dtype } else { DType::UInt8 };
+        let words = spec(format.words(shape[last]), DType::UInt32);
+        let scales = std::iter::repeat_n(spec(groups, scale_dtype), if format.has_biases() { 2 } else { 1 });
         Ok(std::iter::once(words).chain(scales).collect())
     }
 
@@ -85,45 +86,45 @@ impl Primitive for Quantize {
         rule(|| Ok(Batched::all(self.apply(&per_batch_element(inputs)?.iter().collect::<Vec<_>>())?)))
     }
 
-    /// Scales and biases as functions of the ends of each group's range; codes change in jumps only.
+    /// Scales and biases as differentiable functions of each group's minimum and maximum; codes are piecewise constant.
     fn expand(&self, inputs: &[Array]) -> Rule<Vec<Array>> {
         rule(|| {
-            // On both sides, so that neither derivative comes back to this operation.
-            let fixed = |arrays: &[Array]| {
+            // Inputs and outputs are constants, so that neither vjp nor jvp differentiates this operation again.
+            let constants = |arrays: &[Array]| {
                 let stopped = |array| Array::record_one(Control::StopGradient, &[array]);
                 arrays.iter().map(stopped).collect::<Result<Vec<_>>>()
             };
-            let mut outputs = fixed(&self.apply(&fixed(inputs)?.iter().collect::<Vec<_>>())?)?;
-            let how = self.0;
-            if how.mode() != QuantizationMode::Affine {
+            let mut outputs = constants(&self.apply(&constants(inputs)?.iter().collect::<Vec<_>>())?)?;
+            let format = self.0;
+            if format.mode() != QuantizationMode::Affine {
                 return Ok(outputs);
             }
-            let (dtype, x) = (inputs[0].dtype(), grouped(how, &inputs[0])?);
+            let (dtype, x) = (inputs[0].dtype(), grouped(format, &inputs[0])?);
             let x = cast(&x, working(dtype))?;
-            let end = |kind| {
-                let ends = Array::record_one(Reduce { kind, axes: Axes::one(x.ndim() - 1) }, &[&x])?;
-                reshape(&ends, outputs[1].shape().clone())
+            let extremum = |kind| {
+                let extrema = Array::record_one(Reduce { kind, axes: Axes::one(x.ndim() - 1) }, &[&x])?;
+                reshape(&extrema, outputs[1].shape().clone())
             };
-            let (low, high) = (end(ReduceKind::Min)?, end(ReduceKind::Max)?);
+            let (low, high) = (extremum(ReduceKind::Min)?, extremum(ReduceKind::Max)?);
             let compare = |kind, a: &Array, b: &Array| Array::record_one(Binary(kind), &[a, b]);
             let (scale, bias) = (cast(&outputs[1], x.dtype())?, cast(&outputs[2], x.dtype())?);
-            let (new_scale, new_bias, moves) = if how.bits() == 1 {
+            let (new_scale, new_bias, is_variable) = if format.bits() == 1 {
                 let width = sub(&high, &low)?;
-                let moves = compare(BinaryKind::Greater, &width, &constant(&width, 1e-7))?;
-                (width, low, moves)
+                let is_variable = compare(BinaryKind::Greater, &width, &constant(&width, 1e-7))?;
+                (width, low, is_variable)
             } else {
                 let magnitude = |x: &Array| unary(UnaryKind::Abs, x);
                 let below = compare(BinaryKind::Greater, &magnitude(&low)?, &magnitude(&high)?)?;
                 let edge = Array::record_one(Select, &[&below, &low, &high])?;
                 let steps = unary(UnaryKind::Round, &div(&bias, &scale)?)?;
-                let moves = compare(BinaryKind::NotEqual, &bias, &zeros_like(&bias))?;
+                let is_variable = compare(BinaryKind::NotEqual, &bias, &zeros_like(&bias))?;
                 let one = constant(&steps, 1.0);
-                let steps = Array::record_one(Select, &[&moves, &steps, &one])?;
-                (div(&edge, &steps)?, edge, moves)
+                let steps = Array::record_one(Select, &[&is_variable, &steps, &one])?;
+                (div(&edge, &steps)?, edge, is_variable)
             };
-            let fixed_bias = if how.bits() == 1 { new_bias.clone() } else { bias };
-            for (i, new, fixed) in [(1, new_scale, scale), (2, new_bias, fixed_bias)] {
-                outputs[i] = cast(&Array::record_one(Select, &[&moves, &new, &fixed])?, dtype)?;
+            let constant_bias = if format.bits() == 1 { new_bias.clone() } else { bias };
+            for (i, variable, constant) in [(1, new_scale, scale), (2, new_bias, constant_bias)] {
+                outputs[i] = cast(&Array::record_one(Select, &[&is_variable, &variable, &constant])?, dtype)?;
             }
             Ok(outputs)
         })
@@ -142,12 +143,12 @@ impl Primitive for Quantize {
 }
 
 impl Rounded {
-    /// `x` as its quantised form says it.
+    /// `x` quantised and dequantised.
     pub(crate) fn apply(self, inputs: &[&Array]) -> Result<Array> {
         Array::record_one(self, inputs)
     }
 
-    /// A derivative times what numbers are multiplied by before they are rounded.
+    /// A derivative times the factor that elements are multiplied by before rounding.
     fn scaled(derivative: Array, inputs: &[Array]) -> Result<Array> {
         let Some(largest) = inputs.get(1) else { return Ok(derivative) };
         let factor = div(&constant(largest, NVFP4_UNIT), largest)?;
@@ -202,16 +203,17 @@ impl Primitive for Rounded {
     }
 }
 
-/// The inputs of [`Quantize`] and [`Rounded`] in files: numbers in whole groups, and perhaps the largest magnitudes.
-fn validate_rows(how: Quantization, site: &Site<'_>) -> Result<()> {
-    let is_whole = |x: &ArraySpec| {
-        x.dtype.is_floating() && x.shape.last().is_some_and(|n| n.is_multiple_of(how.group_size()))
+/// Check the inputs of [`Quantize`] and [`Rounded`] in a loaded program: rows of whole groups, optionally with their largest
+/// magnitudes.
+fn validate_rows(format: Quantization, site: &Site<'_>) -> Result<()> {
+    let has_whole_groups = |x: &ArraySpec| {
+        x.dtype.is_floating() && x.shape.last().is_some_and(|n| n.is_multiple_of(format.group_size()))
     };
     let fits = match *site.inputs {
-        [x] => is_whole(x),
+        [x] => has_whole_groups(x),
         [x, largest] => {
-            is_whole(x)
-                && how.mode() == QuantizationMode::Nvfp4
+            has_whole_groups(x)
+                && format.mode() == QuantizationMode::Nvfp4
                 && largest.dtype == DType::Float32
                 && x.shape[..x.shape.ndim() - 1].starts_with(&largest.shape)
         }

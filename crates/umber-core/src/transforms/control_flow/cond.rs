@@ -1,4 +1,4 @@
-//! `cond` and `switch`: one of several functions.
+//! `cond` and `switch`: run one of several functions.
 
 use umber_types::{DType, Result, ensure};
 
@@ -10,35 +10,35 @@ use crate::ops;
 use crate::primitives::control_flow::{Body, Branch};
 use crate::primitives::rules::cast;
 
-/// Record the branch that `index` chooses: a function of `operands` and of what it captured.
-pub(super) fn choose(
+/// Record a branch operation that runs the body selected by `index` on `operands` and on its captured arrays.
+pub(super) fn record_branch(
     construct: Construct,
     index: &Array,
     operands: &[Array],
     closed: Vec<Closed>,
 ) -> Result<Vec<Array>> {
     let mut inputs: Inputs = std::iter::once(index).chain(operands).cloned().collect();
-    let mut places: IdMap<(usize, u32), usize> = IdMap::default();
-    let mut found: Vec<(Body, Vec<usize>)> = Vec::new();
+    let mut input_indices: IdMap<(usize, u32), usize> = IdMap::default();
+    let mut bodies: Vec<(Body, Vec<usize>)> = Vec::new();
     for (body, captured) in closed {
-        let mut at: Vec<usize> = (0..operands.len()).collect();
+        let mut indices: Vec<usize> = (0..operands.len()).collect();
         for array in captured {
-            at.push(*places.entry(array.id()).or_insert_with(|| {
+            indices.push(*input_indices.entry(array.id()).or_insert_with(|| {
                 inputs.push(array);
                 inputs.len() - 2
             }));
         }
-        found.push((body, at));
+        bodies.push((body, indices));
     }
     let arguments: Vec<ArraySpec> = inputs[1..].iter().map(|input| input.spec().clone()).collect();
-    let bodies = found.into_iter().map(|(body, at)| Body {
-        program: body.program.among(arguments.clone(), &at),
+    let bodies = bodies.into_iter().map(|(body, indices)| Body {
+        program: body.program.among(arguments.clone(), &indices),
         outputs: body.outputs,
     });
     Ok(Array::record(Branch::new(construct, bodies.collect()), inputs)?.into_vec())
 }
 
-/// Branches being followed, one after the other.
+/// Branches in the process of being traced, one after the other.
 #[derive(Debug)]
 pub struct Branches {
     construct: Construct,
@@ -48,14 +48,14 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Choose by a truth value: first the branch for false is to be followed, then that for true.
+    /// Select by a boolean: trace the branch for false first, then that for true.
     pub fn cond(pred: &Array, operands: &[Array]) -> Result<Branches> {
         ensure!(pred.ndim() == 0, Value("cond"), "pred must be a scalar, got shape {}", pred.shape());
         let index = cast(&cast(pred, DType::Bool)?, DType::Int32)?;
         Ok(Branches { construct: Construct::Cond, index, operands: operands.to_vec(), closed: Vec::new() })
     }
 
-    /// Choose one of `count` branches by a number, which is brought into bounds.
+    /// Select one of `count` branches by an index, which is clamped to the valid range.
     pub fn switch(index: &Array, count: usize, operands: &[Array]) -> Result<Branches> {
         ensure!(count > 0, Value("switch"), "branches must hold at least one function");
         ensure!(index.ndim() == 0, Value("switch"), "index must be a scalar, got shape {}", index.shape());
@@ -71,13 +71,13 @@ impl Branches {
         Ok(Branches { construct: Construct::Switch, index, operands: operands.to_vec(), closed: Vec::new() })
     }
 
-    /// Begin to follow the next branch.
+    /// Begin to trace the next branch.
     pub fn trace_function(&self) -> TracedFunction {
         let specs = self.operands.iter().map(|operand| operand.spec().clone());
         TracedFunction::begin(self.construct, specs, &Counter::None)
     }
 
-    /// The branch answered `outputs`; `name` says what users call them.
+    /// End the trace of a branch that returned `outputs`; `name` gives the users' names of outputs.
     pub fn add(&mut self, traced_fn: TracedFunction, outputs: Vec<Array>, name: LeafName<'_>) -> Result<()> {
         if let Some((first, _)) = self.closed.first() {
             let op = self.construct.name();
@@ -112,16 +112,16 @@ impl Branches {
         Ok(())
     }
 
-    /// The outputs of the branch that is chosen.
+    /// The outputs of the selected branch.
     pub fn end(self) -> Result<Vec<Array>> {
-        choose(self.construct, &self.index, &self.operands, self.closed)
+        record_branch(self.construct, &self.index, &self.operands, self.closed)
     }
 }
 
 /// A branch of [`switch`].
 pub type BranchFunction<'a> = &'a dyn Fn(&[Array]) -> Result<Vec<Array>>;
 
-/// What Rust programs call the output with a number.
+/// The name of an output for Rust programs.
 fn output_name(i: usize) -> String {
     format!("output {i}")
 }
@@ -174,11 +174,11 @@ pub fn cond(
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn switch(index: &Array, branches: &[BranchFunction<'_>], operands: &[Array]) -> Result<Vec<Array>> {
-    let mut following = Branches::switch(index, branches.len(), operands)?;
+    let mut builder = Branches::switch(index, branches.len(), operands)?;
     for branch in branches {
-        let traced_fn = following.trace_function();
+        let traced_fn = builder.trace_function();
         let outputs = branch(&traced_fn.trace.inputs)?;
-        following.add(traced_fn, outputs, &output_name)?;
+        builder.add(traced_fn, outputs, &output_name)?;
     }
-    following.end()
+    builder.end()
 }

@@ -1,4 +1,4 @@
-//! `fori_loop` and `map`: loops over numbers and over rows.
+//! `fori_loop` and `map`: loops over integers and over rows.
 
 use umber_types::{DType, Result, ensure, promote::promote};
 
@@ -12,12 +12,12 @@ use crate::primitives::rules::{add, cast, constant, reshape};
 use crate::primitives::slice::slice_along;
 use crate::transforms::Mapped;
 
-/// Where a loop begins or ends.
+/// A bound of a loop.
 #[derive(Clone, Debug)]
 pub enum Bound {
-    /// At a number known now.
+    /// A known integer.
     Known(i64),
-    /// At an integer scalar.
+    /// An integer scalar array.
     Array(Array),
 }
 
@@ -34,7 +34,7 @@ impl From<Array> for Bound {
 }
 
 impl Bound {
-    /// A number, where it is known without computing anything or reading what is being traced.
+    /// Convert to a known integer, if that requires no computation and no read of a traced array.
     fn resolved(self, name: &str) -> Result<Bound> {
         let Bound::Array(array) = self else { return Ok(self) };
         ensure!(
@@ -75,11 +75,11 @@ impl Bound {
     }
 }
 
-/// A `fori_loop` being followed: run its function on `index()` and `carry()`, then end.
+/// A trace of a `fori_loop` in progress: run its function on `index()` and `carry()`, then end it.
 #[derive(Debug)]
 pub struct ForiLoop {
     scan: Scan,
-    /// Where it ends, if that is not known.
+    /// The upper bound, if the number of iterations is not known.
     upper: Option<Array>,
     lower: Array,
     init: Vec<Array>,
@@ -97,22 +97,22 @@ impl ForiLoop {
             }
             _ => (0, Some(upper.array(dtype)?)),
         };
-        let all: Vec<Array> = std::iter::once(&first).chain(init).cloned().collect();
-        let scan = Scan::trace_function(Construct::ForiLoop, &all, &[], length, &Counter::First);
+        let carry: Vec<Array> = std::iter::once(&first).chain(init).cloned().collect();
+        let scan = Scan::trace_function(Construct::ForiLoop, &carry, &[], length, &Counter::First);
         Ok(ForiLoop { scan, upper: end, lower: first, init: init.to_vec() })
     }
 
-    /// Stands for the number of the iteration.
+    /// Placeholder for the index of the iteration.
     pub fn index(&self) -> &Array {
         &self.scan.carry()[0]
     }
 
-    /// Stands for the carry.
+    /// Placeholders for the carry.
     pub fn carry(&self) -> &[Array] {
         &self.scan.carry()[1..]
     }
 
-    /// The function answered `carry`; `name` says what users call its arrays. Answers the last carry.
+    /// End the trace of a function that returned `carry`; `name` gives the users' names of its arrays. Returns the final carry.
     pub fn end(self, carry: Vec<Array>, name: LeafName<'_>, options: ScanOptions) -> Result<Vec<Array>> {
         let index = self.index();
         let next = add(index, &constant(index, 1.0))?;
@@ -132,17 +132,17 @@ impl ForiLoop {
         let condition = trace_function(Construct::ForiLoop, specs.clone(), |arguments| {
             Ok(vec![ops::less(&arguments[0], &arguments[count])?])
         })?;
-        // The body does not read where the loop ends, but takes it like the condition.
-        let (mut doing, captured) = body;
-        let mut arguments = doing.program.arguments.clone();
+        // The body does not read the upper bound, but has it as an argument like the condition.
+        let (mut loop_body, captured) = body;
+        let mut arguments = loop_body.program.arguments.clone();
         arguments.insert(count, upper.spec().clone());
-        let places: Vec<usize> =
-            (0..doing.program.arguments.len()).map(|i| if i < count { i } else { i + 1 }).collect();
-        doing.program = doing.program.among(arguments, &places);
-        let given = std::iter::once(lower).chain(init).chain([upper]).collect();
-        let mut answers = record(Construct::ForiLoop, given, condition, (doing, captured))?;
-        answers.remove(0);
-        Ok(answers)
+        let new_indices: Vec<usize> =
+            (0..loop_body.program.arguments.len()).map(|i| if i < count { i } else { i + 1 }).collect();
+        loop_body.program = loop_body.program.among(arguments, &new_indices);
+        let inputs = std::iter::once(lower).chain(init).chain([upper]).collect();
+        let mut results = record(Construct::ForiLoop, inputs, condition, (loop_body, captured))?;
+        results.remove(0);
+        Ok(results)
     }
 }
 
@@ -169,9 +169,9 @@ pub fn fori_loop(
     init: &[Array],
     options: ScanOptions,
 ) -> Result<Vec<Array>> {
-    let following = ForiLoop::begin(lower, upper, init)?;
-    let carry = body_fun(following.index(), following.carry())?;
-    following.end(carry, &|i| format!("carry[{i}]"), options)
+    let builder = ForiLoop::begin(lower, upper, init)?;
+    let carry = body_fun(builder.index(), builder.carry())?;
+    builder.end(carry, &|i| format!("carry[{i}]"), options)
 }
 
 /// Apply a function to each row of arrays, one after the other, and stack the results.
@@ -189,9 +189,9 @@ pub fn fori_loop(
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn map(f: impl FnOnce(&[Array]) -> Result<Vec<Array>>, xs: &[Array]) -> Result<Vec<Array>> {
-    let following = Scan::begin(Construct::Map, &[], xs, None, &|i| format!("xs[{i}]"))?;
-    let rows = f(following.row())?;
-    following
+    let builder = Scan::begin(Construct::Map, &[], xs, None, &|i| format!("xs[{i}]"))?;
+    let rows = f(builder.row())?;
+    builder
         .end(Vec::new(), &rows, &|i| format!("carry[{i}]"), ScanOptions::default())
         .map(|scanned| scanned.stacked)
 }
@@ -212,14 +212,14 @@ pub fn map_batches(
     xs: &[Array],
     size: usize,
 ) -> Result<Vec<Array>> {
-    let following = Batches::begin(xs, size, &|i| format!("xs[{i}]"))?;
-    following.run(&mut |lane| f(lane))
+    let batches = Batches::begin(xs, size, &|i| format!("xs[{i}]"))?;
+    batches.run(&mut |rows| f(rows))
 }
 
-/// What is done with a row; a front end's own error comes back as it is.
+/// A function of rows; its error type may be that of a front end.
 pub type RowFunction<'a, E> = &'a mut dyn FnMut(&[Array]) -> std::result::Result<Vec<Array>, E>;
 
-/// Rows to be mapped over some at a time.
+/// A map over rows, several at a time.
 #[derive(Debug)]
 pub struct Batches {
     xs: Vec<Array>,
@@ -228,45 +228,48 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// Begin with sequences of equal length; `name` says what users call them.
+    /// Begin with sequences of equal length; `name` gives the users' names of them.
     pub fn begin(xs: &[Array], size: usize, name: LeafName<'_>) -> Result<Batches> {
         ensure!(size > 0, Value("map"), "batch_size must be positive, got 0");
         let length = Scan::begin(Construct::Map, &[], xs, None, name)?.length();
         Ok(Batches { xs: xs.to_vec(), size: size.min(length.max(1)), length })
     }
 
-    /// The results of all rows. `f` is followed on a row in a batch, once for full batches and once for what is left.
+    /// The results of all rows. `f` is traced on a row of a batch: once for full batches, and once for the remaining rows.
     pub fn run<E: From<umber_types::Error>>(
         &self,
         f: RowFunction<'_, E>,
     ) -> std::result::Result<Vec<Array>, E> {
-        let (whole, left) = (self.length / self.size, self.length % self.size);
-        let main = whole * self.size;
+        let (batch_count, remainder) = (self.length / self.size, self.length % self.size);
+        let main_length = batch_count * self.size;
         let grouped = self
             .xs
             .iter()
             .map(|array| {
-                let lengths = [whole, self.size].into_iter().chain(array.shape()[1..].iter().copied());
-                reshape(&slice_along(array, 0, 0, main)?, lengths.collect::<umber_types::Shape>())
+                let lengths = [batch_count, self.size].into_iter().chain(array.shape()[1..].iter().copied());
+                reshape(&slice_along(array, 0, 0, main_length)?, lengths.collect::<umber_types::Shape>())
             })
             .collect::<Result<Vec<Array>>>()?;
-        let scan = Scan::begin(Construct::Map, &[], &grouped, Some(whole), &|i| format!("xs[{i}]"))?;
+        let scan = Scan::begin(Construct::Map, &[], &grouped, Some(batch_count), &|i| format!("xs[{i}]"))?;
         let outputs = one_batch(scan.row(), f)?;
         let Scanned { stacked, .. } =
             scan.end(Vec::new(), &outputs, &|i| format!("carry[{i}]"), ScanOptions::default())?;
         let flat = |array: &Array| {
-            let lengths = std::iter::once(main).chain(array.shape()[2..].iter().copied());
+            let lengths = std::iter::once(main_length).chain(array.shape()[2..].iter().copied());
             reshape(array, lengths.collect::<umber_types::Shape>())
         };
         let stacked = stacked.iter().map(flat).collect::<Result<Vec<Array>>>()?;
-        if left == 0 {
+        if remainder == 0 {
             return Ok(stacked);
         }
-        let rest =
-            self.xs.iter().map(|array| slice_along(array, 0, main, left)).collect::<Result<Vec<Array>>>()?;
-        let rest = one_batch(&rest, f)?;
-        let join = |(main, rest): (&Array, &Array)| ops::concatenate(&[main, rest], Some(0));
-        Ok(stacked.iter().zip(&rest).map(join).collect::<Result<_>>()?)
+        let tail = self
+            .xs
+            .iter()
+            .map(|array| slice_along(array, 0, main_length, remainder))
+            .collect::<Result<Vec<Array>>>()?;
+        let tail = one_batch(&tail, f)?;
+        let concatenate = |(main, tail): (&Array, &Array)| ops::concatenate(&[main, tail], Some(0));
+        Ok(stacked.iter().zip(&tail).map(concatenate).collect::<Result<_>>()?)
     }
 }
 

@@ -1,14 +1,15 @@
-//! Control flow: loops and branches whose functions are followed once, and that transforms look into.
+//! Control flow: loops and branches whose functions are traced once, and which transforms can transform.
 //!
-//! [`scan`], [`fori_loop`], [`map`], [`while_loop`], [`cond`] and [`switch`] follow the functions they are given on
+//! [`scan`], [`fori_loop`], [`map`], [`while_loop`], [`cond`] and [`switch`] trace their functions on
 //! placeholders and record one operation that holds them as programs. A front end that must return to its own language
-//! to run a function uses the halves: [`TracedFunction`] and what takes it. A derivative or a batch of such an operation is
-//! another one, of the function's derivative or batch, so that transforms nest here as everywhere.
+//! to run a function uses the two halves: [`TracedFunction`] and the types that create and consume it. The derivative or batch
+//! of such an operation is another one, with the derivatives or batches of its functions, so these transforms nest like all
+//! others.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
 //! | `traced_function` | a function run once on placeholders |
-//! | `scan`, `fori_loop` | `scan`, and `fori_loop` and `map` made of it |
+//! | `scan`, `fori_loop` | `scan`, and `fori_loop` and `map`, which use it |
 //! | `cond` | `cond`, `switch` |
 //! | `while_loop` | `while_loop` |
 //! | `loop_rules`, `loop_vjp`, `loop_jvp`, `cond_rules`, `while_rules` | the derivatives and batches of the three operations |
@@ -48,14 +49,20 @@ use crate::primitives::leaf::Leaf;
 use crate::primitives::rules;
 
 /// The cotangents of a node's inputs, if it is control flow.
-pub(super) fn vjp(node: &Arc<Node>, wanted: &[bool], cotangents: &[Option<Array>]) -> Rule<Cotangents> {
+pub(super) fn vjp(
+    node: &Arc<Node>,
+    needs_cotangent: &[bool],
+    cotangents: &[Option<Array>],
+) -> Rule<Cotangents> {
     let inputs = node.inputs();
     Some(match node.op().control_flow()? {
         ControlFlow::Loop(repeated) => {
-            loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), wanted, cotangents)
+            loop_vjp::pull_loop(repeated, &inputs, &Array::outputs_of(node), needs_cotangent, cotangents)
         }
-        ControlFlow::Branch(branch) => cond_rules::pull_branch(branch, &inputs, wanted, cotangents),
-        ControlFlow::While(repeated) => while_rules::pull_while(repeated, &inputs, wanted, cotangents),
+        ControlFlow::Branch(branch) => cond_rules::pull_branch(branch, &inputs, needs_cotangent, cotangents),
+        ControlFlow::While(repeated) => {
+            while_rules::pull_while(repeated, &inputs, needs_cotangent, cotangents)
+        }
     })
 }
 
@@ -78,10 +85,10 @@ pub(super) fn vmap(op: &Op, inputs: &[Batched]) -> Rule<Vec<Batched>> {
     })
 }
 
-/// A body with what it captured: its last arguments.
+/// A body and its captured arrays: its last arguments.
 type Closed = (Body, Vec<Array>);
 
-/// The body that `f` is on placeholders.
+/// Trace `f` on placeholders as a body.
 fn trace_function(
     construct: Construct,
     specs: impl IntoIterator<Item = ArraySpec>,
@@ -92,7 +99,7 @@ fn trace_function(
     Ok(Body::close(&trace.inputs, &outputs))
 }
 
-/// The cotangents of `sources`, some of the `arguments` of a program, that belong to those of its outputs.
+/// Pull the cotangents of a program's outputs back to `sources`, some of its `arguments`.
 fn vjp_of(
     program: &Program,
     arguments: &[Array],
@@ -100,7 +107,7 @@ fn vjp_of(
     cotangents: Vec<Option<Array>>,
 ) -> Result<Vec<Option<Array>>> {
     let outputs = {
-        let _kept = tracing::with_residuals(Residuals::Kept);
+        let _residuals = tracing::with_residuals(Residuals::Kept);
         program.replay(arguments)?
     };
     let tape = Tape::traced(sources, &outputs);
@@ -108,7 +115,7 @@ fn vjp_of(
     Ok(sources.iter().map(|source| tape.slot(source).and_then(|slot| slots[slot].clone())).collect())
 }
 
-/// A program's outputs, and their tangents that belong to those of `sources`, some of its `arguments`.
+/// A program's outputs, and their tangents for tangents of `sources`, some of its `arguments`.
 fn pushed(
     program: &Program,
     arguments: &[Array],
@@ -123,13 +130,13 @@ fn pushed(
     Ok((outputs, tangents))
 }
 
-/// A body for batches, and which of its outputs are batched.
+/// A batched body, and which of its outputs are batched.
 struct BatchedBody {
     closed: Closed,
     batched: Vec<bool>,
 }
 
-/// The body whose arguments are batched where `batched` holds, and whose outputs are where `forced` does at least.
+/// Batch a body with arguments batched where `batched` is true, and outputs batched at least where `forced` is true.
 fn batch_body(
     construct: Construct,
     body: &Body,
@@ -137,43 +144,43 @@ fn batch_body(
     forced: &[bool],
     batch_size: usize,
 ) -> Result<BatchedBody> {
-    let lane = BodyArguments::new(construct, body.arguments(), batched, batch_size);
-    let results = lane.batch(body)?;
+    let body_arguments = BodyArguments::new(construct, body.arguments(), batched, batch_size);
+    let results = body_arguments.batch(body)?;
     let batched: Vec<bool> =
         results.iter().zip(forced).map(|(result, forced)| *forced || result.batched).collect();
-    Ok(BatchedBody { closed: lane.close(&results, forced)?, batched })
+    Ok(BatchedBody { closed: body_arguments.close(&results, forced)?, batched })
 }
 
-/// The arguments of bodies, of one lane and of all lanes.
+/// Placeholders for the arguments of a body: for a batch, and for a single element.
 struct BodyArguments {
     // Dropped in this order, the inner trace first.
     all: Trace,
-    one: Trace,
+    single: Trace,
     batched: Vec<bool>,
     batch_size: usize,
 }
 
 impl BodyArguments {
     fn new(construct: Construct, specs: &[ArraySpec], batched: &[bool], batch_size: usize) -> BodyArguments {
-        let one = Trace::placeholders(Leaf::Body(construct), specs.iter().cloned());
+        let single = Trace::placeholders(Leaf::Body(construct), specs.iter().cloned());
         let specs = specs
             .iter()
             .zip(batched)
             .map(|(spec, &batched)| if batched { lengthened(spec, batch_size) } else { spec.clone() });
         let all = Trace::placeholders(Leaf::Body(construct), specs);
-        BodyArguments { all, one, batched: batched.to_vec(), batch_size }
+        BodyArguments { all, single, batched: batched.to_vec(), batch_size }
     }
 
-    /// A body's outputs for all lanes.
+    /// A body's outputs for the batch.
     fn batch(&self, body: &Body) -> Result<Vec<Batched>> {
-        let outputs = body.program.replay(&self.one.inputs)?;
+        let outputs = body.program.replay(&self.single.inputs)?;
         let values = self.all.inputs.iter().zip(&self.batched);
         let values: Vec<Batched> =
             values.map(|(array, &batched)| Batched { array: array.clone(), batched }).collect();
-        batch(&self.one.inputs, &outputs, &values)
+        batch(&self.single.inputs, &outputs, &values)
     }
 
-    /// The body that gave these outputs, batched where `forced` holds.
+    /// The body with these outputs, batched where `forced` is true.
     fn close(&self, results: &[Batched], forced: &[bool]) -> Result<Closed> {
         let arrays = results.iter().zip(forced).map(|(result, &forced)| {
             if forced { rules::batch(result, self.batch_size) } else { Ok(result.array.clone()) }
@@ -188,30 +195,30 @@ fn lengthened(spec: &ArraySpec, length: usize) -> ArraySpec {
     ArraySpec { shape, dtype: spec.dtype }
 }
 
-/// What derivatives with respect to a value like `spec` are.
+/// The spec of derivatives with respect to a value with this spec.
 fn derivative_spec(spec: &ArraySpec) -> ArraySpec {
     ArraySpec { shape: spec.shape.clone(), dtype: spec.dtype.inexact() }
 }
 
-/// Zeros like derivatives with respect to a value like `spec`.
+/// A zero derivative with respect to a value with this spec.
 fn zero(spec: &ArraySpec) -> Array {
     Array::full(spec.shape.clone(), 0.0, spec.dtype.inexact())
 }
 
-/// The values at which a flag holds.
+/// The values whose flags are set.
 fn chosen<'a, T>(values: &'a [T], flags: &'a [bool]) -> impl Iterator<Item = &'a T> {
     values.iter().zip(flags).filter(|(_, flag)| **flag).map(|(value, _)| value)
 }
 
-/// Which of a body's first `carry` arguments differ once those of `from` do, over any number of iterations.
+/// The carries, among a body's first `carry` arguments, that depend on arguments of `from` after any number of iterations.
 fn reaches(program: &Program, carry: usize, from: &[bool]) -> Vec<bool> {
     let mut reached: SmallVec<[bool; 8]> = from.iter().copied().collect();
     loop {
         let outputs = program.reached(&reached);
-        let grown: SmallVec<[usize; 8]> = (0..carry).filter(|&i| outputs[i] && !reached[i]).collect();
-        if grown.is_empty() {
+        let newly_reached: SmallVec<[usize; 8]> = (0..carry).filter(|&i| outputs[i] && !reached[i]).collect();
+        if newly_reached.is_empty() {
             return reached[..carry].to_vec();
         }
-        grown.into_iter().for_each(|i| reached[i] = true);
+        newly_reached.into_iter().for_each(|i| reached[i] = true);
     }
 }

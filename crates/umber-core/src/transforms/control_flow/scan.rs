@@ -1,4 +1,4 @@
-//! `scan`: a carry taken through the rows of sequences.
+//! `scan`: a loop over the rows of sequences, with a carry.
 
 use umber_types::{Result, Shape, bail, ensure};
 
@@ -12,25 +12,25 @@ use crate::primitives::control_flow::{Body, Iteration, LoweredCache};
 use crate::primitives::rules::reshape;
 use crate::primitives::slice::{Window, slice_along, slice_into};
 
-/// Which carries a backward pass keeps.
+/// Which carries are saved for a backward pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Checkpoint {
-    /// That of every iteration.
+    /// The carry of every iteration.
     EveryStep,
-    /// One in so many; those between are computed again.
+    /// That of every n-th iteration; those in between are recomputed.
     Every(usize),
-    /// One in as many as the square root of the number of iterations.
+    /// As [`Checkpoint::Every`], with the square root of the number of iterations.
     SquareRoot,
 }
 
-/// How a loop is to run.
+/// Options of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanOptions {
-    /// Which row comes first.
+    /// The order of the rows.
     pub order: Order,
-    /// How many iterations are made one, so that kernels of neighbours fuse.
+    /// Number of iterations that are unrolled into one, so that their kernels can fuse.
     pub unroll: usize,
-    /// Which carries a backward pass keeps.
+    /// Which carries are saved for a backward pass.
     pub checkpoint: Checkpoint,
 }
 
@@ -40,16 +40,16 @@ impl Default for ScanOptions {
     }
 }
 
-/// What a scan gives.
+/// The results of a scan.
 #[derive(Clone, Debug)]
 pub struct Scanned {
     /// The carry after the last iteration.
     pub carry: Vec<Array>,
-    /// The rows that the iterations answered, stacked.
+    /// The rows that the iterations returned, stacked.
     pub stacked: Vec<Array>,
 }
 
-/// A scan being followed: run its function on `carry()` and `row()`, then end.
+/// A trace of a scan in progress: run its function on `carry()` and `row()`, then end it.
 #[derive(Debug)]
 pub struct Scan {
     traced_fn: TracedFunction,
@@ -59,7 +59,7 @@ pub struct Scan {
 }
 
 impl Scan {
-    /// Begin with a carry, and sequences to read row by row; `name` says what users call the latter.
+    /// Begin with a carry, and sequences to read row by row; `name` gives the users' names of the sequences.
     pub fn begin(
         construct: Construct,
         init: &[Array],
@@ -68,12 +68,12 @@ impl Scan {
         name: LeafName<'_>,
     ) -> Result<Scan> {
         let op = construct.name();
-        let mut found = length;
+        let mut row_count = length;
         for (i, sequence) in sequences.iter().enumerate() {
             let Some(&rows) = sequence.shape().first() else {
                 bail!(Value(op), "{} is a scalar; a sequence needs an axis to iterate over", name(i));
             };
-            let expected = *found.get_or_insert(rows);
+            let expected = *row_count.get_or_insert(rows);
             ensure!(
                 rows == expected,
                 Value(op),
@@ -82,7 +82,7 @@ impl Scan {
                 if length.is_some() { "length is" } else { "other sequences have" }
             );
         }
-        let Some(length) = found else {
+        let Some(length) = row_count else {
             bail!(Value(op), "needs sequences or a length");
         };
         Ok(Scan::trace_function(construct, init, sequences, length, &Counter::Own))
@@ -104,32 +104,32 @@ impl Scan {
         Scan { traced_fn, init: init.to_vec(), sequences: sequences.to_vec(), length }
     }
 
-    /// Stands for the carry.
+    /// Placeholders for the carry.
     pub fn carry(&self) -> &[Array] {
         &self.traced_fn.trace.inputs[..self.init.len()]
     }
 
-    /// Stands for one row of every sequence.
+    /// Placeholders for one row of every sequence.
     pub fn row(&self) -> &[Array] {
         &self.traced_fn.trace.inputs[self.init.len()..]
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
-    /// The function as it is, without a loop around it.
+    /// The body alone, without a loop.
     pub(super) fn into_body(self, carry: Vec<Array>) -> Result<Closed> {
         self.traced_fn.end(carry, None)
     }
 
-    /// Would [`Scan::end`] refuse this carry?
+    /// Check a carry as [`Scan::end`] does.
     pub fn check(&self, carry: &[Array], name: LeafName<'_>) -> Result<()> {
         check_carry(self.traced_fn.construct, carry, self.carry(), name)
     }
 
-    /// The function answered `carry` and `rows`; `name` says what users call the former.
+    /// End the trace of a function that returned `carry` and `rows`; `name` gives the users' names of the carry.
     pub fn end(
         self,
         carry: Vec<Array>,
@@ -153,7 +153,7 @@ impl Scan {
     }
 }
 
-/// What a loop and its parts have in common.
+/// The properties that a loop shares with its chunks.
 #[derive(Clone, Copy)]
 struct LoopShape {
     construct: Construct,
@@ -162,14 +162,14 @@ struct LoopShape {
     rows: usize,
 }
 
-/// The parts of a body that carries less: what it carries on, and where its constants come from.
-struct LightBody {
+/// A body with a reduced carry, and which of the original carries it still carries.
+struct ReducedBody {
     body: Body,
     is_carried: Vec<bool>,
 }
 
 impl LoopShape {
-    /// Record the loop; answers the carry and the stacked rows.
+    /// Record the loop; returns the carry and the stacked rows.
     fn run(
         self,
         closed: Closed,
@@ -178,17 +178,19 @@ impl LoopShape {
         options: ScanOptions,
     ) -> Result<(Vec<Array>, Vec<Array>)> {
         let (body, captured) = closed;
-        let LightBody { body, is_carried } = hoist_constants(body, init.len(), self.rows);
-        let constant =
-            |carried: bool| move |(array, is): (&Array, &bool)| (*is == carried).then(|| array.clone());
-        let carried: Vec<Array> = init.iter().zip(&is_carried).filter_map(constant(true)).collect();
+        let ReducedBody { body, is_carried } = hoist_constants(body, init.len(), self.rows);
+        let select = |carried: bool| {
+            move |(array, is_carried): (&Array, &bool)| (*is_carried == carried).then(|| array.clone())
+        };
+        let carried: Vec<Array> = init.iter().zip(&is_carried).filter_map(select(true)).collect();
         let constants: Vec<Array> =
-            captured.into_iter().chain(init.iter().zip(&is_carried).filter_map(constant(false))).collect();
+            captured.into_iter().chain(init.iter().zip(&is_carried).filter_map(select(false))).collect();
         let (carry, stacked) = self.checkpointed(&body, carried, sequences, constants, options)?;
         let mut carry = carry.into_iter();
-        let whole = init.into_iter().zip(is_carried);
-        let whole = whole.map(|(init, is)| if is { carry.next().unwrap_or(init) } else { init });
-        Ok((whole.collect(), stacked))
+        let full_carry = init.into_iter().zip(is_carried);
+        let full_carry =
+            full_carry.map(|(init, is_carried)| if is_carried { carry.next().unwrap_or(init) } else { init });
+        Ok((full_carry.collect(), stacked))
     }
 
     fn checkpointed(
@@ -207,9 +209,9 @@ impl LoopShape {
         if every <= 1 || self.length <= 1 {
             return self.unrolled(body, carry, sequences, constants, options.unroll);
         }
-        let parts = Parts { body, carry, sequences, constants, size: every.min(self.length) };
-        self.in_parts(parts, |part, carry, sequences, constants| {
-            part.unrolled(body, carry, sequences, constants, options.unroll)
+        let chunks = ChunkedLoop { body, carry, sequences, constants, size: every.min(self.length) };
+        self.in_chunks(chunks, |chunk, carry, sequences, constants| {
+            chunk.unrolled(body, carry, sequences, constants, options.unroll)
         })
     }
 
@@ -224,9 +226,9 @@ impl LoopShape {
         if unroll <= 1 || self.length <= 1 {
             return self.plain(body.clone(), carry, sequences, constants);
         }
-        let parts = Parts { body, carry, sequences, constants, size: unroll.min(self.length) };
-        self.in_parts(parts, |part, carry, sequences, constants| {
-            part.written_out(body, carry, &sequences, &constants)
+        let chunks = ChunkedLoop { body, carry, sequences, constants, size: unroll.min(self.length) };
+        self.in_chunks(chunks, |chunk, carry, sequences, constants| {
+            chunk.fully_unrolled(body, carry, &sequences, &constants)
         })
     }
 
@@ -254,8 +256,8 @@ impl LoopShape {
         Ok((outputs, stacked))
     }
 
-    /// All iterations one after the other, without a loop.
-    fn written_out(
+    /// All iterations in sequence, without a loop.
+    fn fully_unrolled(
         self,
         body: &Body,
         mut carry: Vec<Array>,
@@ -265,16 +267,16 @@ impl LoopShape {
         let count = carry.len();
         let mut rows: Vec<Vec<Array>> = vec![Vec::new(); self.length];
         for iteration in 0..self.length {
-            let place = self.order.place(iteration, self.length);
+            let row_index = self.order.place(iteration, self.length);
             let row = |sequence: &Array| {
                 let shape = Shape::new(sequence.shape()[1..].iter().copied());
-                slice_into(sequence, Window::along(sequence.shape(), 0, place, 1), shape)
+                slice_into(sequence, Window::along(sequence.shape(), 0, row_index, 1), shape)
             };
-            let here = sequences.iter().map(row).collect::<Result<Vec<Array>>>()?;
+            let current_rows = sequences.iter().map(row).collect::<Result<Vec<Array>>>()?;
             let arguments: Vec<Array> =
-                carry.into_iter().chain(here).chain(constants.iter().cloned()).collect();
+                carry.into_iter().chain(current_rows).chain(constants.iter().cloned()).collect();
             carry = body.program.replay(&arguments)?;
-            rows[place] = carry.split_off(count);
+            rows[row_index] = carry.split_off(count);
         }
         let stack = |i: usize| {
             let column: Vec<&Array> = rows.iter().map(|row| &row[i]).collect();
@@ -284,67 +286,67 @@ impl LoopShape {
         Ok((carry, stacked))
     }
 
-    /// A loop over parts of equal size, each of which `run` runs, and what is left over at the end of it.
-    fn in_parts(
+    /// A loop over chunks of equal size, each run by `run`, followed by the remaining iterations.
+    fn in_chunks(
         self,
-        parts: Parts<'_>,
+        chunks: ChunkedLoop<'_>,
         run: impl Fn(LoopShape, Vec<Array>, Vec<Array>, Vec<Array>) -> Result<(Vec<Array>, Vec<Array>)>,
     ) -> Result<(Vec<Array>, Vec<Array>)> {
-        let Parts { body, carry, sequences, constants, size } = parts;
+        let ChunkedLoop { body, carry, sequences, constants, size } = chunks;
         let (count, rows) = (carry.len(), self.rows);
-        let (whole, left) = (self.length / size, self.length % size);
-        let main = self.length - left;
-        // The last iterations are left over: at the end of sequences, or at their beginning.
-        let (main_start, left_start) = match self.order {
-            Order::Forwards => (0, main),
-            Order::Backwards => (left, 0),
+        let (chunk_count, remainder) = (self.length / size, self.length % size);
+        let main_length = self.length - remainder;
+        // The remaining iterations are the last ones: at the end of the sequences, or at their beginning in reverse order.
+        let (main_start, remainder_start) = match self.order {
+            Order::Forwards => (0, main_length),
+            Order::Backwards => (remainder, 0),
         };
-        let cut = |start: usize, length: usize| {
+        let slices = |start: usize, length: usize| {
             sequences.iter().map(|array| slice_along(array, 0, start, length)).collect::<Result<Vec<Array>>>()
         };
-        let part = LoopShape { length: size, ..self };
+        let chunk = LoopShape { length: size, ..self };
         let specs = body.arguments()[..count]
             .iter()
             .cloned()
             .chain(body.arguments()[count..count + rows].iter().map(|row| lengthened(row, size)))
             .chain(body.arguments()[count + rows..].iter().cloned());
-        let (whole_body, captured) = trace_function(self.construct, specs, |arguments| {
+        let (chunk_body, captured) = trace_function(self.construct, specs, |arguments| {
             let (carry, rest) = arguments.split_at(count);
             let (rows, constants) = rest.split_at(rows);
-            let (carry, stacked) = run(part, carry.to_vec(), rows.to_vec(), constants.to_vec())?;
+            let (carry, stacked) = run(chunk, carry.to_vec(), rows.to_vec(), constants.to_vec())?;
             Ok(carry.into_iter().chain(stacked).collect())
         })?;
-        let grouped = cut(main_start, main)?
+        let grouped = slices(main_start, main_length)?
             .iter()
             .map(|array| {
-                let lengths = [whole, size].into_iter().chain(array.shape()[1..].iter().copied());
+                let lengths = [chunk_count, size].into_iter().chain(array.shape()[1..].iter().copied());
                 reshape(array, lengths.collect::<Shape>())
             })
             .collect::<Result<Vec<Array>>>()?;
         let all_constants = constants.iter().cloned().chain(captured).collect();
-        let outer = LoopShape { length: whole, ..self };
-        let (carry, grouped) = outer.plain(whole_body, carry, grouped, all_constants)?;
+        let outer = LoopShape { length: chunk_count, ..self };
+        let (carry, grouped) = outer.plain(chunk_body, carry, grouped, all_constants)?;
         let flat = |array: &Array| {
-            let lengths = std::iter::once(main).chain(array.shape()[2..].iter().copied());
+            let lengths = std::iter::once(main_length).chain(array.shape()[2..].iter().copied());
             reshape(array, lengths.collect::<Shape>())
         };
         let stacked = grouped.iter().map(flat).collect::<Result<Vec<Array>>>()?;
-        if left == 0 {
+        if remainder == 0 {
             return Ok((carry, stacked));
         }
-        let last = LoopShape { length: left, ..self };
-        let (carry, rest) = run(last, carry, cut(left_start, left)?, constants)?;
-        let join = |(main, rest): (&Array, &Array)| match self.order {
-            Order::Forwards => ops::concatenate(&[main, rest], Some(0)),
-            Order::Backwards => ops::concatenate(&[rest, main], Some(0)),
+        let last = LoopShape { length: remainder, ..self };
+        let (carry, tail) = run(last, carry, slices(remainder_start, remainder)?, constants)?;
+        let concatenate = |(main, tail): (&Array, &Array)| match self.order {
+            Order::Forwards => ops::concatenate(&[main, tail], Some(0)),
+            Order::Backwards => ops::concatenate(&[tail, main], Some(0)),
         };
-        let stacked = stacked.iter().zip(&rest).map(join).collect::<Result<_>>()?;
+        let stacked = stacked.iter().zip(&tail).map(concatenate).collect::<Result<_>>()?;
         Ok((carry, stacked))
     }
 }
 
-/// What a loop in parts is made of.
-struct Parts<'a> {
+/// A loop to be run in chunks of `size` iterations.
+struct ChunkedLoop<'a> {
     body: &'a Body,
     carry: Vec<Array>,
     sequences: Vec<Array>,
@@ -352,31 +354,30 @@ struct Parts<'a> {
     size: usize,
 }
 
-/// The body without what it carries on unchanged, which is a constant to it: then nothing of it need be kept for a
-/// backward pass.
-fn hoist_constants(body: Body, carry: usize, rows: usize) -> LightBody {
+/// Turn carries that the body returns unchanged into constants, so that they need not be saved for a backward pass.
+fn hoist_constants(body: Body, carry: usize, rows: usize) -> ReducedBody {
     let Body { mut program, mut outputs } = body;
     let is_carried: Vec<bool> = (0..carry).map(|i| program.outputs[i] != Operand::Slot(i as u32)).collect();
-    let count = is_carried.iter().filter(|is| **is).count();
-    let (mut changing, mut constant) = (0, count + program.arguments.len() - carry);
-    let mut places = Vec::with_capacity(program.arguments.len());
-    for &is in &is_carried {
-        let next = if is { &mut changing } else { &mut constant };
-        places.push(*next);
+    let count = is_carried.iter().filter(|is_kept| **is_kept).count();
+    let (mut next_carry, mut next_constant) = (0, count + program.arguments.len() - carry);
+    let mut new_indices = Vec::with_capacity(program.arguments.len());
+    for &is_kept in &is_carried {
+        let next = if is_kept { &mut next_carry } else { &mut next_constant };
+        new_indices.push(*next);
         *next += 1;
     }
-    places.extend((carry..program.arguments.len()).map(|i| i - carry + count));
-    debug_assert!(rows + carry <= places.len());
+    new_indices.extend((carry..program.arguments.len()).map(|i| i - carry + count));
+    debug_assert!(rows + carry <= new_indices.len());
     let mut arguments = program.arguments.clone();
-    for (spec, &place) in program.arguments.iter().zip(&places) {
-        arguments[place] = spec.clone();
+    for (spec, &index) in program.arguments.iter().zip(&new_indices) {
+        arguments[index] = spec.clone();
     }
-    program = program.among(arguments, &places);
-    let mut at = 0..carry;
-    program.outputs.retain(|_| at.next().is_none_or(|i| is_carried[i]));
-    let mut at = 0..carry;
-    outputs.retain(|_| at.next().is_none_or(|i| is_carried[i]));
-    LightBody { body: Body { program, outputs }, is_carried }
+    program = program.among(arguments, &new_indices);
+    let mut indices = 0..carry;
+    program.outputs.retain(|_| indices.next().is_none_or(|i| is_carried[i]));
+    let mut indices = 0..carry;
+    outputs.retain(|_| indices.next().is_none_or(|i| is_carried[i]));
+    ReducedBody { body: Body { program, outputs }, is_carried }
 }
 
 /// Carry a value through the rows of arrays: `(carry, y) = f(carry, x)` for each row `x`, in order.
@@ -408,7 +409,7 @@ pub fn scan(
     length: Option<usize>,
     options: ScanOptions,
 ) -> Result<Scanned> {
-    let following = Scan::begin(Construct::Scan, init, xs, length, &|i| format!("xs[{i}]"))?;
-    let (carry, rows) = f(following.carry(), following.row())?;
-    following.end(carry, &rows, &|i| format!("carry[{i}]"), options)
+    let builder = Scan::begin(Construct::Scan, init, xs, length, &|i| format!("xs[{i}]"))?;
+    let (carry, rows) = f(builder.carry(), builder.row())?;
+    builder.end(carry, &rows, &|i| format!("carry[{i}]"), options)
 }

@@ -1,4 +1,4 @@
-//! A function run once on placeholders.
+//! A function traced once on placeholders.
 
 use umber_types::{DType, Result, Shape, ensure};
 
@@ -11,25 +11,25 @@ use crate::primitives::rules::{add, constant};
 use crate::transforms::Trace;
 use crate::transforms::trace::Tape;
 
-/// How a front end names the array with a number: by its path in a tree.
+/// Names an array of a tree by its path, for a front end's errors.
 pub type LeafName<'a> = &'a dyn Fn(usize) -> String;
 
-/// A function is being followed: run it on `trace.inputs`.
+/// A trace of a function in progress: run it on `trace.inputs`.
 #[derive(Debug)]
 pub struct TracedFunction {
     /// The arguments, without values.
     pub trace: Trace,
     pub(super) construct: Construct,
-    /// Counts iterations, for draws without a key; an argument of the function's own needs no other.
+    /// Placeholder for the index of the iteration, for draws without a key. `None` if the function has an index argument.
     counter: Option<Array>,
     batch_index: Option<BatchIndexGuard>,
 }
 
-/// What counts the iterations.
+/// The source of the iteration index.
 pub(super) enum Counter {
-    /// There are none.
+    /// No iterations.
     None,
-    /// An argument more, if something needs it.
+    /// An additional argument, if it is needed.
     Own,
     /// The first argument.
     First,
@@ -56,7 +56,7 @@ impl TracedFunction {
         TracedFunction { trace, construct, counter, batch_index }
     }
 
-    /// Does one of `outputs` depend on the number of the iteration?
+    /// Whether one of `outputs` depends on the index of the iteration.
     pub(super) fn counts(&self, outputs: &[Array]) -> bool {
         self.counter.as_ref().is_some_and(|index| {
             let tape = Tape::traced(std::slice::from_ref(index), outputs);
@@ -64,29 +64,29 @@ impl TracedFunction {
         })
     }
 
-    /// The body; with the counter as argument `at` where that is given, and its successor as that output.
-    pub(super) fn end(self, mut outputs: Vec<Array>, at: Option<usize>) -> Result<Closed> {
+    /// The body. If `position` is set, the iteration index is inserted as that argument, and its successor as that output.
+    pub(super) fn end(self, mut outputs: Vec<Array>, position: Option<usize>) -> Result<Closed> {
         drop(self.batch_index);
         let mut placeholders = self.trace.inputs.clone();
-        if let (Some(at), Some(index)) = (at, &self.counter) {
-            placeholders.insert(at, index.clone());
-            outputs.insert(at, add(index, &constant(index, 1.0))?);
+        if let (Some(position), Some(index)) = (position, &self.counter) {
+            placeholders.insert(position, index.clone());
+            outputs.insert(position, add(index, &constant(index, 1.0))?);
         }
         Ok(Body::close(&placeholders, &outputs))
     }
 
-    /// As [`TracedFunction::end`], for a function that answers no counter.
-    pub(super) fn end_condition_trace(self, outputs: &[Array], at: Option<usize>) -> Closed {
+    /// As [`TracedFunction::end`], for a function that does not return the iteration index.
+    pub(super) fn end_condition_trace(self, outputs: &[Array], position: Option<usize>) -> Closed {
         drop(self.batch_index);
         let mut placeholders = self.trace.inputs.clone();
-        if let (Some(at), Some(index)) = (at, &self.counter) {
-            placeholders.insert(at, index.clone());
+        if let (Some(position), Some(index)) = (position, &self.counter) {
+            placeholders.insert(position, index.clone());
         }
         Body::close(&placeholders, outputs)
     }
 }
 
-/// Refuse a carry that does not stay what it was.
+/// Check that a carry keeps its number of arrays, shapes and dtypes.
 pub(super) fn check_carry(
     construct: Construct,
     got: &[Array],

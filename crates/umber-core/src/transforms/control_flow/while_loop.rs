@@ -9,48 +9,48 @@ use crate::primitives::control_flow::{Body, While};
 use crate::primitives::rules::cast;
 use umber_types::Shape;
 
-/// Record a loop of functions of `given` (the carry first) and of what each captured.
+/// Record a loop of a condition and a body, functions of `operands` (the carry first) and of their captured arrays.
 pub(super) fn record(
     construct: Construct,
-    given: Vec<Array>,
+    operands: Vec<Array>,
     condition: Closed,
     body: Closed,
 ) -> Result<Vec<Array>> {
-    let count = given.len();
-    let (condition, looked_at) = condition;
-    let (body, read) = body;
-    let middle = count + looked_at.len();
-    let inputs: Vec<Array> = given.into_iter().chain(looked_at).chain(read).collect();
+    let count = operands.len();
+    let (condition, condition_captured) = condition;
+    let (body, body_captured) = body;
+    let condition_end = count + condition_captured.len();
+    let inputs: Vec<Array> = operands.into_iter().chain(condition_captured).chain(body_captured).collect();
     let arguments: Vec<ArraySpec> = inputs.iter().map(|input| input.spec().clone()).collect();
-    let all: Vec<usize> = (0..middle).collect();
-    let others: Vec<usize> = (0..count).chain(middle..inputs.len()).collect();
-    let place = |body: Body, places: &[usize]| Body {
-        program: body.program.among(arguments.clone(), places),
+    let condition_indices: Vec<usize> = (0..condition_end).collect();
+    let body_indices: Vec<usize> = (0..count).chain(condition_end..inputs.len()).collect();
+    let renumber = |body: Body, indices: &[usize]| Body {
+        program: body.program.among(arguments.clone(), indices),
         outputs: body.outputs,
     };
-    let op = While::new(construct, place(condition, &all), place(body, &others));
+    let op = While::new(construct, renumber(condition, &condition_indices), renumber(body, &body_indices));
     Ok(Array::record(op, inputs.into())?.into_vec())
 }
 
-/// A `while_loop` being followed: first its condition, then its body.
+/// A `while_loop` in the process of being traced: first its condition, then its body.
 #[derive(Debug)]
 pub struct WhileLoop {
     init: Vec<Array>,
 }
 
 impl WhileLoop {
-    /// Begin with what is carried into the first iteration.
+    /// Begin with the initial carry.
     pub fn begin(init: &[Array]) -> WhileLoop {
         WhileLoop { init: init.to_vec() }
     }
 
-    /// Begin to follow the condition.
+    /// Begin to trace the condition.
     pub fn trace_function(&self) -> TracedFunction {
         let specs = self.init.iter().map(|array| array.spec().clone());
         TracedFunction::begin(Construct::WhileLoop, specs, &Counter::Own)
     }
 
-    /// The condition answered `pred`.
+    /// End the trace of the condition, which returned `pred`.
     pub fn end_condition(self, traced_fn: TracedFunction, pred: &Array) -> Result<WhileLoopBody> {
         ensure!(
             pred.ndim() == 0,
@@ -65,46 +65,47 @@ impl WhileLoop {
     }
 }
 
-/// A `while_loop` whose condition is known.
+/// A `while_loop` whose condition has been traced.
 #[derive(Debug)]
 pub struct WhileLoopBody {
     init: Vec<Array>,
     condition: Closed,
-    /// Does the condition read the number of the iteration?
+    /// Whether the condition depends on the index of the iteration.
     counts: bool,
 }
 
 impl WhileLoopBody {
-    /// Begin to follow the body.
+    /// Begin to trace the body.
     pub fn trace_function(&self) -> TracedFunction {
         let specs = self.init.iter().map(|array| array.spec().clone());
         TracedFunction::begin(Construct::WhileLoop, specs, &Counter::Own)
     }
 
-    /// The body answered `carry`; `name` says what users call its arrays. Answers the carry after the last iteration.
+    /// End the trace of the body, which returned `carry`; `name` gives the users' names of its arrays. Returns the final carry.
     pub fn end(self, traced_fn: TracedFunction, carry: Vec<Array>, name: LeafName<'_>) -> Result<Vec<Array>> {
         check_carry(Construct::WhileLoop, &carry, &traced_fn.trace.inputs, name)?;
         let count = self.init.len();
         let body_counts = traced_fn.counts(&carry);
         let is_counted = self.counts || body_counts;
         let body = traced_fn.end(carry, is_counted.then_some(count))?;
-        let mut given = self.init;
+        let mut operands = self.init;
         let mut condition = self.condition;
         if is_counted {
             let zero = Array::full(Shape::scalar(), 0.0, DType::UInt32);
             if !self.counts {
-                let (looking, _) = &mut condition;
-                let mut arguments = looking.program.arguments.clone();
+                let (condition_body, _) = &mut condition;
+                let mut arguments = condition_body.program.arguments.clone();
                 arguments.insert(count, zero.spec().clone());
-                let places: Vec<usize> =
-                    (0..looking.program.arguments.len()).map(|i| if i < count { i } else { i + 1 }).collect();
-                looking.program = looking.program.clone().among(arguments, &places);
+                let new_indices: Vec<usize> = (0..condition_body.program.arguments.len())
+                    .map(|i| if i < count { i } else { i + 1 })
+                    .collect();
+                condition_body.program = condition_body.program.clone().among(arguments, &new_indices);
             }
-            given.push(zero);
+            operands.push(zero);
         }
-        let mut answers = record(Construct::WhileLoop, given, condition, body)?;
-        answers.truncate(count);
-        Ok(answers)
+        let mut results = record(Construct::WhileLoop, operands, condition, body)?;
+        results.truncate(count);
+        Ok(results)
     }
 }
 
@@ -131,11 +132,11 @@ pub fn while_loop(
     body_fun: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
     init: &[Array],
 ) -> Result<Vec<Array>> {
-    let begun = WhileLoop::begin(init);
-    let traced_fn = begun.trace_function();
+    let builder = WhileLoop::begin(init);
+    let traced_fn = builder.trace_function();
     let pred = cond_fun(&traced_fn.trace.inputs)?;
-    let looked_at = begun.end_condition(traced_fn, &pred)?;
-    let traced_fn = looked_at.trace_function();
+    let builder = builder.end_condition(traced_fn, &pred)?;
+    let traced_fn = builder.trace_function();
     let carry = body_fun(&traced_fn.trace.inputs)?;
-    looked_at.end(traced_fn, carry, &|i| format!("carry[{i}]"))
+    builder.end(traced_fn, carry, &|i| format!("carry[{i}]"))
 }

@@ -1,4 +1,4 @@
-//! The derivatives and batches of loops of unknown length.
+//! Derivatives and batches of loops of unknown length.
 
 use umber_types::{KeepAxes, Result, Shape, bail};
 
@@ -12,18 +12,21 @@ use crate::primitives::control::Control;
 use crate::primitives::control_flow::{Construct, While};
 use crate::primitives::rules::{self, reshape};
 
-/// Reverse mode would have to know how many carries to keep, unless no derivative passes through the loop.
+/// Reverse mode is an error, since the number of carries to save is unknown, unless no derivative passes through the loop.
 pub(super) fn pull_while(
     repeated: &While,
     inputs: &[Array],
-    wanted: &[bool],
+    needs_cotangent: &[bool],
     cotangents: &[Option<Array>],
 ) -> Result<Cotangents> {
     let operation = &*repeated.0;
     let is_stopped = |input: &Array| matches!(input.node().op(), Op::Control(Control::StopGradient));
-    let moving: Vec<bool> =
-        inputs.iter().zip(wanted).map(|(input, &wanted)| wanted && !is_stopped(input)).collect();
-    let active = reaches(&operation.body.program, operation.body.outputs.len(), &moving);
+    let is_active_input: Vec<bool> = inputs
+        .iter()
+        .zip(needs_cotangent)
+        .map(|(input, &needs_cotangent)| needs_cotangent && !is_stopped(input))
+        .collect();
+    let active = reaches(&operation.body.program, operation.body.outputs.len(), &is_active_input);
     if !active.iter().zip(cotangents).any(|(&active, cotangent)| active && cotangent.is_some()) {
         return Ok(inputs.iter().map(|_| None).collect());
     }
@@ -44,7 +47,7 @@ pub(super) fn pull_while(
     }
 }
 
-/// Forward mode: a loop that carries tangents beside the carry.
+/// Forward mode: a loop that carries the tangents of the carry in addition to the carry.
 pub(super) fn push_while(
     repeated: &While,
     inputs: &[Array],
@@ -53,72 +56,77 @@ pub(super) fn push_while(
     let operation = &*repeated.0;
     let carry = operation.body.outputs.len();
     let specs = operation.body.arguments();
-    let mut moving: Vec<bool> = tangents.iter().map(Option::is_some).collect();
-    let active = reaches(&operation.body.program, carry, &moving);
-    moving[..carry].copy_from_slice(&active);
-    let changing = active.iter().filter(|active| **active).count();
+    let mut has_tangent: Vec<bool> = tangents.iter().map(Option::is_some).collect();
+    let active = reaches(&operation.body.program, carry, &has_tangent);
+    has_tangent[..carry].copy_from_slice(&active);
+    let active_count = active.iter().filter(|active| **active).count();
     // Arguments: carry, tangents of the carry, constants, tangents of constants.
     let arguments: Vec<ArraySpec> = specs[..carry]
         .iter()
         .cloned()
         .chain(chosen(&specs[..carry], &active).map(derivative_spec))
         .chain(specs[carry..].iter().cloned())
-        .chain(chosen(&specs[carry..], &moving[carry..]).map(derivative_spec))
+        .chain(chosen(&specs[carry..], &has_tangent[carry..]).map(derivative_spec))
         .collect();
-    let constants = carry + changing..changing + specs.len();
-    let places: Vec<usize> = (0..carry).chain(constants.clone()).collect();
+    let constants = carry + active_count..active_count + specs.len();
+    let primal_indices: Vec<usize> = (0..carry).chain(constants.clone()).collect();
     let body = trace_function(operation.construct, arguments.iter().cloned(), |arguments| {
-        let all: Vec<Array> = places.iter().map(|&place| arguments[place].clone()).collect();
-        let sources: Vec<Array> = chosen(&all, &moving).cloned().collect();
-        let tangents: Vec<Array> =
-            arguments[carry..carry + changing].iter().chain(&arguments[constants.end..]).cloned().collect();
-        let (values, changes) = pushed(&operation.body.program, &all, &sources, &tangents)?;
+        let primals: Vec<Array> = primal_indices.iter().map(|&index| arguments[index].clone()).collect();
+        let sources: Vec<Array> = chosen(&primals, &has_tangent).cloned().collect();
+        let tangents: Vec<Array> = arguments[carry..carry + active_count]
+            .iter()
+            .chain(&arguments[constants.end..])
+            .cloned()
+            .collect();
+        let (values, changes) = pushed(&operation.body.program, &primals, &sources, &tangents)?;
         let changes = changes.iter().zip(specs).zip(&active).filter(|(_, active)| **active);
         let changes = changes.map(|((change, spec), _)| change.clone().unwrap_or_else(|| zero(spec)));
         Ok(values.into_iter().chain(changes).collect())
     })?;
     let condition = trace_function(operation.construct, arguments, |arguments| {
-        let all: Vec<Array> = places.iter().map(|&place| arguments[place].clone()).collect();
-        operation.condition.program.replay(&all)
+        let primals: Vec<Array> = primal_indices.iter().map(|&index| arguments[index].clone()).collect();
+        operation.condition.program.replay(&primals)
     })?;
     let first = tangents[..carry].iter().zip(specs).zip(&active).filter(|(_, active)| **active);
     let first = first.map(|((tangent, spec), _)| tangent.clone().unwrap_or_else(|| zero(spec)));
-    let given: Vec<Array> = inputs[..carry]
+    let operands: Vec<Array> = inputs[..carry]
         .iter()
         .cloned()
         .chain(first)
         .chain(inputs[carry..].iter().cloned())
         .chain(tangents[carry..].iter().flatten().cloned())
         .collect();
-    let results = record(operation.construct, given, condition, body)?;
+    let results = record(operation.construct, operands, condition, body)?;
     let mut changes = results[carry..].iter();
     Ok(active.iter().map(|&active| if active { changes.next().cloned() } else { None }).collect())
 }
 
-/// A batch: until no lane goes on; lanes that do not keep what they have.
+/// A batch: the loop runs until no batch element is active; elements that are not active keep their values.
 pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let operation = &*repeated.0;
     let carry = operation.body.outputs.len();
     let batch_size = batch_size(inputs);
     let mut batched: Vec<bool> = inputs.iter().map(|input| input.batched).collect();
-    let is_lane_wise = loop {
-        let looking = batch_body(operation.construct, &operation.condition, &batched, &[false], batch_size)?;
+    let is_per_element = loop {
+        let batched_condition =
+            batch_body(operation.construct, &operation.condition, &batched, &[false], batch_size)?;
         let mut forced = batched[..carry].to_vec();
-        // Where lanes end at different times, all that is carried differs from lane to lane.
-        if looking.batched[0] {
+        // If batch elements end at different times, the whole carry is batched.
+        if batched_condition.batched[0] {
             forced.fill(true);
         }
-        let made = batch_body(operation.construct, &operation.body, &batched, &forced, batch_size)?;
-        if made.batched == batched[..carry] {
-            break looking.batched[0];
+        let batched_body = batch_body(operation.construct, &operation.body, &batched, &forced, batch_size)?;
+        if batched_body.batched == batched[..carry] {
+            break batched_condition.batched[0];
         }
-        batched[..carry].copy_from_slice(&made.batched);
+        batched[..carry].copy_from_slice(&batched_body.batched);
     };
-    let (looking, looking_captured) =
-        batch_body(operation.construct, &operation.condition, &batched, &[is_lane_wise], batch_size)?.closed;
-    let (doing, doing_captured) =
+    let (batched_condition, condition_captured) =
+        batch_body(operation.construct, &operation.condition, &batched, &[is_per_element], batch_size)?
+            .closed;
+    let (batched_body, body_captured) =
         batch_body(operation.construct, &operation.body, &batched, &batched[..carry], batch_size)?.closed;
-    let given = inputs
+    let operands = inputs
         .iter()
         .zip(&batched)
         .map(
@@ -127,30 +135,35 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
             },
         )
         .collect::<Result<Vec<Array>>>()?;
-    if !is_lane_wise {
-        let results =
-            record(operation.construct, given, (looking, looking_captured), (doing, doing_captured))?;
+    if !is_per_element {
+        let results = record(
+            operation.construct,
+            operands,
+            (batched_condition, condition_captured),
+            (batched_body, body_captured),
+        )?;
         return Ok(as_batched(results, &batched));
     }
-    // Both functions take what the other captured, too: the body asks the condition which lanes go on.
-    let given: Vec<Array> = given.into_iter().chain(looking_captured).chain(doing_captured).collect();
-    let specs: Vec<ArraySpec> = given.iter().map(|array| array.spec().clone()).collect();
-    let asked = looking.arguments().len();
+    // Both functions take the arrays captured by either: the body evaluates the condition to find the active elements.
+    let operands: Vec<Array> = operands.into_iter().chain(condition_captured).chain(body_captured).collect();
+    let specs: Vec<ArraySpec> = operands.iter().map(|array| array.spec().clone()).collect();
+    let condition_argument_count = batched_condition.arguments().len();
     let condition = trace_function(operation.construct, specs.iter().cloned(), |arguments| {
-        let going = looking.program.replay(&arguments[..asked])?;
-        Ok(vec![ops::any(&going[0], None, KeepAxes::No)?])
+        let is_active = batched_condition.program.replay(&arguments[..condition_argument_count])?;
+        Ok(vec![ops::any(&is_active[0], None, KeepAxes::No)?])
     })?;
     let body = trace_function(operation.construct, specs, |arguments| {
-        let going = looking.program.replay(&arguments[..asked])?;
-        let own: Vec<Array> = arguments[..inputs.len()].iter().chain(&arguments[asked..]).cloned().collect();
-        let next = doing.program.replay(&own)?;
-        let keep = |(next, now): (&Array, &Array)| {
+        let is_active = batched_condition.program.replay(&arguments[..condition_argument_count])?;
+        let body_arguments: Vec<Array> =
+            arguments[..inputs.len()].iter().chain(&arguments[condition_argument_count..]).cloned().collect();
+        let next = batched_body.program.replay(&body_arguments)?;
+        let select_active = |(next, current): (&Array, &Array)| {
             let ones: Shape = (0..next.ndim()).map(|axis| if axis == 0 { batch_size } else { 1 }).collect();
-            ops::select(&reshape(&going[0], ones)?, next, now)
+            ops::select(&reshape(&is_active[0], ones)?, next, current)
         };
-        next.iter().zip(arguments).map(keep).collect()
+        next.iter().zip(arguments).map(select_active).collect()
     })?;
-    Ok(as_batched(record(operation.construct, given, condition, body)?, &batched))
+    Ok(as_batched(record(operation.construct, operands, condition, body)?, &batched))
 }
 
 fn as_batched(results: Vec<Array>, batched: &[bool]) -> Vec<Batched> {

@@ -1,4 +1,4 @@
-//! Capsules that go out.
+//! Export of arrays as DLPack capsules.
 
 use std::ffi::c_void;
 use std::sync::OnceLock;
@@ -17,18 +17,18 @@ use super::{
 };
 use crate::array::PyArray;
 
-/// A managed tensor and what it points into: one allocation, whose address is that of the managed tensor.
+/// A managed tensor and the export it points into, in one allocation, whose address is that of the managed tensor.
 #[repr(C)]
 struct Exported<M> {
     managed: M,
     export: Export,
 }
 
-// Lengths and strides are told in 64 bits, and lie in the export as words.
+// DLPack's shape and strides are 64-bit integers; they point to the export's `usize` and `isize` values.
 const _: () = assert!(size_of::<usize>() == size_of::<i64>());
 
 impl<M> Exported<M> {
-    /// Put an export into what `manage` makes of its tensor, which `tensor` finds there again.
+    /// Box an export with the managed tensor that `manage` creates for it; `tensor` projects to the tensor inside.
     fn boxed(
         export: Export,
         manage: impl FnOnce(Tensor) -> M,
@@ -62,12 +62,12 @@ impl<M> Exported<M> {
 }
 
 unsafe extern "C" fn delete<M>(managed: *mut M) {
-    // SAFETY: the box was made by `Exported::boxed`, and a deleter is called once.
+    // SAFETY: the box was created by `Exported::boxed`, and a deleter is called once.
     unsafe { drop(Box::from_raw(managed.cast::<Exported<M>>())) };
 }
 
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
-    // SAFETY: called by Python with the capsule; a consumer has renamed what it took over.
+    // SAFETY: Python calls this with the capsule; a consumer renames a capsule whose tensor it takes over.
     unsafe {
         if ffi::PyCapsule_IsValid(capsule, NAME.as_ptr()) == 1 {
             let managed = ffi::PyCapsule_GetPointer(capsule, NAME.as_ptr()).cast::<Managed>();
@@ -88,7 +88,7 @@ enum Form {
     Versioned,
 }
 
-/// Whose the memory in a capsule is.
+/// Whether the memory in a capsule is shared with the array or a copy.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Content {
     Shared,
@@ -121,8 +121,8 @@ fn capsule(py: Python<'_>, export: Export, form: Form, content: Content) -> PyRe
 fn check_stream(stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(stream) = stream else { return Ok(()) };
     Err(match stream.extract::<i64>() {
-        Ok(number) => {
-            PyValueError::new_err(format!("[__dlpack__] stream must be None on the CPU, got {number}"))
+        Ok(stream) => {
+            PyValueError::new_err(format!("[__dlpack__] stream must be None on the CPU, got {stream}"))
         }
         Err(_) => PyTypeError::new_err(format!(
             "[__dlpack__] stream must be None on the CPU, got {}",
@@ -135,9 +135,8 @@ fn check_stream(stream: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
 impl PyArray {
     /// A DLPack capsule of this array's memory, versioned and with flags if `max_version` is 1.0 or more.
     ///
-    /// A capsule without a version cannot say that its memory must not be written. Of memory that is merely seen
-    /// elsewhere it then holds a copy, unless `copy` is false; memory that its producer declared read-only raises
-    /// `BufferError`, unless `copy` is true.
+    /// A capsule without a version cannot mark its memory as read-only. It then holds a copy of memory that is shared, unless
+    /// `copy` is false; memory that its producer declared read-only raises `BufferError`, unless `copy` is true.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -176,8 +175,8 @@ impl PyArray {
             return capsule(py, export, form, Content::Shared);
         }
         let is_declared_read_only = export.is_declared_read_only();
-        if let Some(alone) = export.alone()? {
-            return capsule(py, alone, form, Content::Shared);
+        if let Some(exclusive) = export.into_exclusive()? {
+            return capsule(py, exclusive, form, Content::Shared);
         }
         if copy == Some(false) || is_declared_read_only {
             return Err(refuse(format!(
@@ -201,10 +200,10 @@ fn elsewhere(array: &PyArray) -> Option<&'static dyn Backend> {
     if device == umber_core::Device::CPU { None } else { backend(device) }
 }
 
-/// `__dlpack__` as PyO3 calls it.
+/// PyO3's C function of `__dlpack__`.
 static ORIGINAL: OnceLock<ffi::PyCFunctionFastWithKeywords> = OnceLock::new();
 
-/// Does a call of `__dlpack__` ask for a versioned capsule and nothing else?
+/// Whether a call of `__dlpack__` requests a versioned capsule and nothing else.
 ///
 /// # Safety
 /// The arguments are those of a call by the interpreter.
@@ -217,7 +216,7 @@ unsafe fn is_plain(
     if count != 0 || names.is_null() {
         return false;
     }
-    // SAFETY: a tuple of names, and behind the arguments without a name as many values.
+    // SAFETY: `names` is a tuple, and there is one value for each name after the (absent) positional arguments.
     let (names, values) = unsafe {
         let names = Borrowed::from_ptr(py, names).cast_unchecked::<PyTuple>();
         (names, std::slice::from_raw_parts(arguments, names.len()))
@@ -225,7 +224,7 @@ unsafe fn is_plain(
     let others = [intern!(py, "dl_device"), intern!(py, "copy"), intern!(py, "stream")];
     let mut is_versioned = false;
     for (name, &value) in names.iter_borrowed().zip(values) {
-        // SAFETY: the interpreter holds the values of a call.
+        // SAFETY: the interpreter keeps the arguments alive during the call.
         let value = unsafe { Borrowed::from_ptr(py, value) };
         if name.is(intern!(py, "max_version")) {
             is_versioned = value.extract::<(u32, u32)>().is_ok_and(|(major, _)| major >= 1);
@@ -239,31 +238,31 @@ unsafe fn is_plain(
     is_versioned
 }
 
-/// `__dlpack__` of an array that is there, asked for as consumers of today ask: nothing else to read arguments for. Any other
-/// call goes on to [`ORIGINAL`].
+/// Fast path of `__dlpack__` for an evaluated array and a versioned capsule, as current consumers request. All other calls are
+/// passed on to [`ORIGINAL`].
 unsafe extern "C" fn shared(
     own: *mut ffi::PyObject,
     arguments: *const *mut ffi::PyObject,
     count: isize,
     names: *mut ffi::PyObject,
 ) -> *mut ffi::PyObject {
-    // SAFETY: the interpreter calls with its lock held and as many arguments as it says, as a method of this class, and once
-    // ORIGINAL is there.
+    // SAFETY: the interpreter calls this with the GIL held, with the stated number of arguments and an object of this class,
+    // after ORIGINAL was set.
     unsafe {
         let py = Python::assume_attached();
         if is_plain(py, arguments, count, names) {
             let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
             if let Some(Ok(export)) = Export::evaluated_storage(py, array.get())
-                && let Ok(made) = capsule(py, export, Form::Versioned, Content::Shared)
+                && let Ok(capsule_object) = capsule(py, export, Form::Versioned, Content::Shared)
             {
-                return made.into_ptr();
+                return capsule_object.into_ptr();
             }
         }
         ORIGINAL.get().map_or(std::ptr::null_mut(), |call| call(own, arguments, count, names))
     }
 }
 
-/// [`shared`] before the C function of `__dlpack__`.
+/// Install [`shared`] as the fast path of the C function of `__dlpack__`.
 pub(crate) fn before_dlpack(original: ffi::PyCFunctionFastWithKeywords) -> ffi::PyCFunctionFastWithKeywords {
     ORIGINAL.get_or_init(|| original);
     shared

@@ -1,4 +1,4 @@
-//! Capsules that come in.
+//! Import of arrays from DLPack capsules.
 
 use std::ffi::CStr;
 
@@ -24,10 +24,10 @@ use crate::array::PyArray;
 use crate::error_text::shortened;
 use crate::new_array::NewArray;
 
-/// More axes than any array of numbers has: what hostile capsules tell is not read.
+/// Limit on the number of axes, so that a malicious capsule does not cause reads of arbitrary length.
 const MAX_AXES: usize = 64;
 
-/// A managed tensor taken over from a capsule: its deleter is called when the last array over it is gone.
+/// A managed tensor taken over from a capsule: its deleter is called when the last array over it is dropped.
 enum Owned {
     Plain(*mut Managed),
     Versioned(*mut ManagedVersioned),
@@ -40,9 +40,9 @@ unsafe impl Sync for Owned {}
 
 impl Drop for Owned {
     fn drop(&mut self) {
-        // Deleters of Python producers need the interpreter; without one left the memory goes with the process.
+        // Deleters of Python producers need the interpreter; after it has shut down, the memory is leaked.
         Python::try_attach(|_| {
-            // SAFETY: taken over from a renamed capsule, so the deleter is ours to call, once.
+            // SAFETY: the tensor was taken over from a renamed capsule, so its deleter must be called here, once.
             unsafe {
                 match *self {
                     Owned::Plain(managed) => {
@@ -61,23 +61,23 @@ impl Drop for Owned {
     }
 }
 
-/// Where the result shall be, which is the CPU.
+/// The requested device. Only the CPU is supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Device {
-    /// Not said: where the producer's memory is.
-    Unsaid,
-    /// Asked for by name.
+    /// Not specified: the device of the producer's memory.
+    Unspecified,
+    /// Requested explicitly.
     Cpu,
 }
 
-/// Memory that only another device can read is refused before it is asked for, unless a copy may be made of it.
+/// Reject memory that the CPU cannot read before requesting a capsule, unless the producer may copy it.
 fn check_device(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<()> {
-    let Some(tell) = object.getattr_opt(intern!(object.py(), "__dlpack_device__"))? else { return Ok(()) };
-    let told = tell.call0()?;
-    let (kind, _): (i32, i32) = told.extract().map_err(|_| {
+    let Some(method) = object.getattr_opt(intern!(object.py(), "__dlpack_device__"))? else { return Ok(()) };
+    let reported = method.call0()?;
+    let (kind, _): (i32, i32) = reported.extract().map_err(|_| {
         PyTypeError::new_err(format!(
             "[from_dlpack] __dlpack_device__ returned {}, expected the numbers of a device type and a device",
-            shortened(&told)
+            shortened(&reported)
         ))
     })?;
     if CPU_READABLE.contains(&kind) || (device == Device::Cpu && copying != Copying::Never) {
@@ -94,7 +94,7 @@ fn wrong_device(kind: i32) -> PyErr {
     ))
 }
 
-/// Ask for a capsule, of the newest kind that the producer knows.
+/// Request a capsule of the newest version that the producer supports.
 fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) -> PyResult<Bound<'py, PyAny>> {
     let py = object.py();
     let keywords = PyDict::new(py);
@@ -108,10 +108,11 @@ fn request<'py>(object: &Bound<'py, PyAny>, device: Device, copying: Copying) ->
         Copying::Never => keywords.set_item("copy", false)?,
     }
     match object.call_method(intern!(py, "__dlpack__"), (), Some(&keywords)) {
-        // A producer of before these keywords, perhaps.
+        // The producer may predate these keywords.
         Err(first) if first.is_instance_of::<PyTypeError>(py) => {
             object.call_method0("__dlpack__").map_err(|second| {
-                // An error out of the producer's own lines says why; one of the call itself only that it is older.
+                // An error with a traceback was raised inside the producer and names the cause; one of the call itself only means
+                // that the producer predates the keywords.
                 let is_own = |error: &PyErr| error.traceback(py).is_some();
                 let is_older =
                     !is_own(&first) && (is_own(&second) || !second.is_instance_of::<PyTypeError>(py));
@@ -164,7 +165,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: ExternalWrites) -> Py
         Some(strides) => strides
             .iter()
             .zip(shape.iter())
-            // Nobody steps along an axis of length one.
+            // The stride of an axis of length 1 is never used.
             .map(|(&stride, &n)| if n == 1 { Some(0) } else { (stride as isize).checked_mul(itemsize) })
             .collect::<Option<_>>()
             .ok_or_else(|| refuse(format!("[from_dlpack] strides {strides:?} are too large to address")))?,
@@ -191,7 +192,7 @@ unsafe fn read(tensor: &Tensor, access: Access, stability: ExternalWrites) -> Py
 
 /// An array over the memory of an object that speaks DLPack.
 pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Array> {
-    import_to(object, Device::Unsaid, copying)
+    import_to(object, Device::Unspecified, copying)
 }
 
 fn import_to(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyResult<Array> {
@@ -205,12 +206,12 @@ fn import_to(object: &Bound<'_, PyAny>, device: Device, copying: Copying) -> PyR
 }
 
 fn is_named(capsule: &Bound<'_, PyAny>, name: &CStr) -> bool {
-    // SAFETY: asks about a live object; false for anything but a capsule of that name.
+    // SAFETY: the object is live; the function returns false for anything but a capsule of that name.
     unsafe { ffi::PyCapsule_IsValid(capsule.as_ptr(), name.as_ptr()) == 1 }
 }
 
-/// Take over what a capsule holds; one that is refused is left as it was. `stability` is that of memory which the consumer
-/// may not write.
+/// Take over the tensor of a capsule; a rejected capsule is left unchanged. `stability` computes whether others may write memory
+/// that is read-only to the consumer.
 fn consume(
     capsule: &Bound<'_, PyAny>,
     stability: impl Fn() -> ExternalWrites,
@@ -218,7 +219,7 @@ fn consume(
 ) -> PyResult<Array> {
     let pointer = capsule.as_ptr();
     if is_named(capsule, VERSIONED_NAME) {
-        // SAFETY: a capsule of this name holds a managed tensor of this kind; of another major version only the
+        // SAFETY: a capsule of this name holds a managed tensor of this kind; for another major version only the
         // version is read.
         return unsafe {
             let managed =
@@ -241,17 +242,17 @@ fn consume(
                 (false, false) => (Access::Writable, ExternalWrites::Possible),
             };
             let copying = if is_copied { Copying::IfNeeded } else { copying };
-            let described = read(&(*managed).tensor, access, stability)?;
-            take(capsule, USED_VERSIONED_NAME, &described.check(copying)?, Owned::Versioned(managed))
+            let buffer = read(&(*managed).tensor, access, stability)?;
+            take(capsule, USED_VERSIONED_NAME, &buffer.check(copying)?, Owned::Versioned(managed))
         };
     }
     if is_named(capsule, NAME) {
-        // SAFETY: as above.
+        // SAFETY: a capsule of this name holds a managed tensor without a version.
         return unsafe {
             let managed = ffi::PyCapsule_GetPointer(pointer, NAME.as_ptr()).cast::<Managed>();
-            // Without flags nobody knows who may write: never through us, perhaps by the producer.
-            let described = read(&(*managed).tensor, Access::Undeclared, stability())?;
-            take(capsule, USED_NAME, &described.check(copying)?, Owned::Plain(managed))
+            // Without flags it is unknown who may write: umber does not, but the producer may.
+            let buffer = read(&(*managed).tensor, Access::Undeclared, stability())?;
+            take(capsule, USED_NAME, &buffer.check(copying)?, Owned::Plain(managed))
         };
     }
     if is_named(capsule, USED_NAME) || is_named(capsule, USED_VERSIONED_NAME) {
@@ -263,19 +264,19 @@ fn consume(
     )))
 }
 
-/// The array of a tensor that was found good.
+/// The array over, or copied from, a validated tensor.
 ///
 /// # Safety
-/// The checked memory is what the capsule holds, and `owned` is the capsule's managed tensor.
+/// The checked memory is that of the capsule's tensor, and `owned` is the capsule's managed tensor.
 unsafe fn take(
     capsule: &Bound<'_, PyAny>,
     used: &'static CStr,
     checked: &CheckedBuffer<'_>,
     owned: Owned,
 ) -> PyResult<Array> {
-    // What only a renamed capsule's consumer may delete.
+    // The deleter may be called only after the capsule was renamed.
     let owned = std::mem::ManuallyDrop::new(owned);
-    // SAFETY: the capsule keeps the memory alive meanwhile.
+    // SAFETY: the capsule keeps the memory alive during the copy.
     let copy = unsafe { checked.copy_if_needed(capsule.py()) }?;
     // SAFETY: the capsule is live and the name is static.
     if unsafe { ffi::PyCapsule_SetName(capsule.as_ptr(), used.as_ptr()) } != 0 {
@@ -332,15 +333,15 @@ fn from_dlpack(x: &Bound<'_, PyAny>, device: Option<DeviceArg>, copy: Option<boo
     if let Ok(array) = x.cast::<PyArray>() {
         return own(array, copying);
     }
-    // What NumPy would tell in a capsule, its arrays tell.
+    // Fast path: read a NumPy array's structure instead of requesting a capsule.
     if let Some(array) = from_ndarray(x, copying)? {
         return Ok(NewArray::sharing(array));
     }
     if !x.hasattr(intern!(x.py(), "__dlpack__"))? {
         return consume(x, || ExternalWrites::Possible, copying).map(NewArray::sharing);
     }
-    ndarray::meet(x);
-    let device = if device.is_some() { Device::Cpu } else { Device::Unsaid };
+    ndarray::learn_class(x);
+    let device = if device.is_some() { Device::Cpu } else { Device::Unspecified };
     import_to(x, device, copying).map(NewArray::sharing)
 }
 

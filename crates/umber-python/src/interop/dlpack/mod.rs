@@ -13,7 +13,7 @@ pub(super) use import::import;
 pub(super) use import::register;
 
 const CPU: i32 = 1;
-/// Host memory, also where CUDA or ROCm pinned it or CUDA manages it.
+/// Device types of host memory, including memory that CUDA or ROCm pinned and CUDA managed memory.
 const CPU_READABLE: [i32; 4] = [CPU, 3, 11, 13];
 const READ_ONLY: u64 = 1;
 const IS_COPIED: u64 = 2;
@@ -61,7 +61,7 @@ struct ManagedVersioned {
     tensor: Tensor,
 }
 
-/// What a device type is called.
+/// The name of a device type.
 fn device_name(kind: i32) -> &'static str {
     match kind {
         1 => "CPU",
@@ -83,7 +83,7 @@ fn device_name(kind: i32) -> &'static str {
     }
 }
 
-/// What a type code is called, for those that umber has no dtype for.
+/// The name of a type code, for messages about unsupported types.
 fn type_name(code: u8) -> &'static str {
     match code {
         0 => "int",

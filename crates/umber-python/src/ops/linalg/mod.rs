@@ -31,7 +31,7 @@ macro_rules! of_matrices {
             #[pyfunction]
             #[pyo3(signature = (a, *, stream = None))]
             fn $name(a: Operand, stream: Option<StreamArg>) -> One {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || linalg::$name(&a)).map(NewArray::from)
             }
         )*
@@ -209,7 +209,7 @@ macro_rules! pairs_of_matrices {
             #[pyo3(signature = (a, *, stream = None))]
             fn $name(py: Python<'_>, a: Operand, stream: Option<StreamArg>) -> Named<'_> {
                 static CLASS: NamedTuple = NamedTuple::new($class, &[stringify!($first), stringify!($second)]);
-                let a = a.alone();
+                let a = a.into_array();
                 let (first, second) = record_on(stream, || linalg::$name(&a))?;
                 CLASS.of(py, [first, second].map(NewArray::from))
             }
@@ -335,7 +335,7 @@ macro_rules! of_triangles {
             #[pyfunction]
             #[pyo3(signature = (a, upper = false, *, stream = None))]
             fn $name(a: Operand, upper: bool, stream: Option<StreamArg>) -> One {
-                let a = a.alone();
+                let a = a.into_array();
                 record_on(stream, || linalg::$name(&a, triangle(upper))).map(NewArray::from)
             }
         )*
@@ -511,7 +511,7 @@ fn uplo(op: &str, name: &str) -> PyResult<Triangle> {
 #[allow(non_snake_case, reason = "the public name")]
 fn eigh<'py>(py: Python<'py>, a: Operand, UPLO: &str, stream: Option<StreamArg>) -> Named<'py> {
     static CLASS: NamedTuple = NamedTuple::new("EighResult", &["eigenvalues", "eigenvectors"]);
-    let (a, triangle) = (a.alone(), uplo("eigh", UPLO)?);
+    let (a, triangle) = (a.into_array(), uplo("eigh", UPLO)?);
     let (values, vectors) = record_on(stream, || linalg::eigh(&a, triangle))?;
     CLASS.of(py, [values, vectors].map(NewArray::from))
 }
@@ -550,7 +550,7 @@ fn eigh<'py>(py: Python<'py>, a: Operand, UPLO: &str, stream: Option<StreamArg>)
 #[pyo3(signature = (a, UPLO = "L", *, stream = None))]
 #[allow(non_snake_case, reason = "the public name")]
 fn eigvalsh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> One {
-    let (a, triangle) = (a.alone(), uplo("eigvalsh", UPLO)?);
+    let (a, triangle) = (a.into_array(), uplo("eigvalsh", UPLO)?);
     record_on(stream, || linalg::eigvalsh(&a, triangle)).map(NewArray::from)
 }
 
@@ -593,7 +593,7 @@ fn eigvalsh(a: Operand, UPLO: &str, stream: Option<StreamArg>) -> One {
 #[pyfunction]
 #[pyo3(signature = (a, *, stream = None))]
 fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyArray)> {
-    let a = a.alone();
+    let a = a.into_array();
     let factors = record_on(stream, || linalg::lu(&a))?;
     Ok((factors.rows.into(), factors.lower.into(), factors.upper.into()))
 }
@@ -638,7 +638,7 @@ fn lu(a: Operand, stream: Option<StreamArg>) -> PyResult<(PyArray, PyArray, PyAr
 #[pyo3(signature = (a, mode = "reduced", *, stream = None))]
 fn qr<'py>(py: Python<'py>, a: Operand, mode: &str, stream: Option<StreamArg>) -> Named<'py> {
     static CLASS: NamedTuple = NamedTuple::new("QRResult", &["Q", "R"]);
-    let a = a.alone();
+    let a = a.into_array();
     let basis = match mode {
         "reduced" | "r" => Basis::Reduced,
         "complete" => Basis::Complete,
@@ -710,10 +710,10 @@ fn svd(
     stream: Option<StreamArg>,
 ) -> Named<'_> {
     static CLASS: NamedTuple = NamedTuple::new("SVDResult", &["U", "S", "Vh"]);
-    let a = a.alone();
+    let a = a.into_array();
     if !compute_uv {
-        let of = if hermitian { linalg::svdvals_hermitian } else { linalg::svdvals };
-        let values = record_on(stream, || of(&a))?;
+        let svdvals = if hermitian { linalg::svdvals_hermitian } else { linalg::svdvals };
+        let values = record_on(stream, || svdvals(&a))?;
         return Ok(NewArray::from(values).object(py)?.into_any());
     }
     let basis = if full_matrices { Basis::Complete } else { Basis::Reduced };
@@ -856,9 +856,9 @@ fn pinv(
             "[linalg.pinv] rcond and rtol are the same argument; pass only one",
         ));
     }
-    let (a, rtol) = (a.alone(), rcond.or(rtol));
+    let (a, rtol) = (a.into_array(), rcond.or(rtol));
     if hermitian {
-        let rtol = rtol.map(Operand::alone);
+        let rtol = rtol.map(Operand::into_array);
         return record_on(stream, || linalg::pinv_hermitian(&a, rtol.as_ref())).map(NewArray::from);
     }
     record_on(stream, || match rtol {
@@ -915,7 +915,7 @@ fn matrix_rank(
     rtol: Option<Operand>,
     stream: Option<StreamArg>,
 ) -> One {
-    let (a, tol, rtol) = (a.alone(), tol.map(Operand::alone), rtol.map(Operand::alone));
+    let (a, tol, rtol) = (a.into_array(), tol.map(Operand::into_array), rtol.map(Operand::into_array));
     let threshold = match (&tol, &rtol) {
         (None, None) => Threshold::Rounding,
         (None, Some(rtol)) => Threshold::Relative(rtol),
@@ -980,8 +980,8 @@ fn lstsq(
     stream: Option<StreamArg>,
 ) -> PyResult<(PyArray, PyArray, PyArray, PyArray)> {
     let (a, b) = Operand::pair(a, b)?;
-    let found = compute(py, stream, || linalg::lstsq(&a, &b, rcond))?;
-    Ok((found.solution.into(), found.residuals.into(), found.rank.into(), found.values.into()))
+    let result = compute(py, stream, || linalg::lstsq(&a, &b, rcond))?;
+    Ok((result.solution.into(), result.residuals.into(), result.rank.into(), result.values.into()))
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -112,7 +112,7 @@ fn norm(
     keepdims: bool,
     stream: Option<StreamArg>,
 ) -> One {
-    let (a, order) = (a.alone(), ord.map(|ord| ord.order("norm")).transpose()?);
+    let (a, order) = (a.into_array(), ord.map(|ord| ord.order("norm")).transpose()?);
     record_on(stream, || linalg::norm(&a, order, axes(axis.as_ref()), keep(keepdims))).map(NewArray::from)
 }
 
@@ -162,7 +162,7 @@ fn norm(
 #[pyfunction]
 #[pyo3(signature = (x, /, *, axis = None, keepdims = false, ord = 2.0, stream = None))]
 fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
+    let x = x.into_array();
     record_on(stream, || linalg::vector_norm(&x, ord, axes(axis.as_ref()), keep(keepdims)))
         .map(NewArray::from)
 }
@@ -205,7 +205,7 @@ fn vector_norm(x: Operand, axis: Option<Ints>, keepdims: bool, ord: f64, stream:
     text_signature = "(x, /, *, keepdims=False, ord='fro', stream=None)"
 )]
 fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option<StreamArg>) -> One {
-    let (x, order) = (x.alone(), ord.map_or(Ok(Order::Frobenius), |ord| ord.order("matrix_norm"))?);
+    let (x, order) = (x.into_array(), ord.map_or(Ok(Order::Frobenius), |ord| ord.order("matrix_norm"))?);
     record_on(stream, || linalg::matrix_norm(&x, order, keep(keepdims))).map(NewArray::from)
 }
 
@@ -247,7 +247,7 @@ fn matrix_norm(x: Operand, keepdims: bool, ord: Option<OrderArg>, stream: Option
 #[pyfunction]
 #[pyo3(signature = (a, p = None, *, stream = None))]
 fn cond(a: Operand, p: Option<OrderArg>, stream: Option<StreamArg>) -> One {
-    let (a, order) = (a.alone(), p.map(|p| p.order("cond")).transpose()?);
+    let (a, order) = (a.into_array(), p.map(|p| p.order("cond")).transpose()?);
     let norm = order.map(|order| MatrixNorm::of("cond", order)).transpose().or_raise()?;
     record_on(stream, || linalg::cond(&a, norm)).map(NewArray::from)
 }

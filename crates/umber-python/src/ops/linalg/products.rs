@@ -1,4 +1,4 @@
-//! Products and powers of matrices, and further functions that the array API standard puts into `linalg`.
+//! Products and powers of matrices, and other functions that the array API standard defines in `linalg`.
 
 use pyo3::prelude::*;
 use umber_core::ops;
@@ -49,7 +49,7 @@ use crate::ops::shaping::list;
 #[pyfunction]
 #[pyo3(signature = (a, n, *, stream = None))]
 fn matrix_power(a: Operand, n: i64, stream: Option<StreamArg>) -> One {
-    let a = a.alone();
+    let a = a.into_array();
     record_on(stream, || linalg::matrix_power(&a, n)).map(NewArray::from)
 }
 
@@ -179,7 +179,7 @@ fn cross(
 #[pyfunction]
 #[pyo3(signature = (x, /, *, offset = 0, stream = None))]
 fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
+    let x = x.into_array();
     record_on(stream, || ops::diagonal(&x, offset, -2, -1)).map(NewArray::from)
 }
 
@@ -217,7 +217,7 @@ fn diagonal(x: Operand, offset: i64, stream: Option<StreamArg>) -> One {
 #[pyfunction]
 #[pyo3(signature = (x, /, *, offset = 0, dtype = None, stream = None))]
 fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
+    let x = x.into_array();
     record_on(stream, || ops::trace(&x, offset, -2, -1, summing(dtype, x.dtype()))).map(NewArray::from)
 }
 
@@ -251,14 +251,14 @@ fn trace(x: Operand, offset: i64, dtype: Option<DtypeArg>, stream: Option<Stream
 #[pyfunction]
 #[pyo3(signature = (x, /, *, stream = None))]
 fn matrix_transpose(x: Operand, stream: Option<StreamArg>) -> One {
-    let x = x.alone();
+    let x = x.into_array();
     record_on(stream, || ops::matrix_transpose(&x)).map(NewArray::from)
 }
 
-/// Functions of the package that the array API standard has in `linalg`, too.
+/// Functions of the package that the array API standard also defines in `linalg`.
 const SHARED: [&str; 4] = ["matmul", "outer", "tensordot", "vecdot"];
 
-/// Add the functions to the submodule, with those of the package that belong to it.
+/// Add the functions to the submodule, including the shared functions of the package.
 pub(super) fn register(linalg: &Bound<'_, PyModule>, package: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg.add_function(wrap_pyfunction!(matrix_power, linalg)?)?;
     linalg.add_function(wrap_pyfunction!(multi_dot, linalg)?)?;

@@ -11,8 +11,8 @@ use super::leaves::Leaves;
 use crate::args::Operand;
 use crate::enter::OrRaise;
 
-/// Trace the functions one after the other, and record the operation that selects one.
-fn trace_function(
+/// Trace all functions and record the operation that selects one.
+fn trace_branches(
     op: &str,
     mut branches: Branches,
     functions: &[Bound<'_, PyAny>],
@@ -21,16 +21,16 @@ fn trace_function(
     let mut first: Option<Leaves> = None;
     for function in functions {
         let py = function.py();
-        let followed = branches.trace_function();
-        let given = operands.tree.rebuild(py, &followed.trace.inputs)?;
-        let returned = call_user(function, given.bind(py).cast::<PyTuple>()?.clone(), None)?;
+        let traced = branches.trace_function();
+        let args = operands.tree.rebuild(py, &traced.trace.inputs)?;
+        let returned = call_user(function, args.bind(py).cast::<PyTuple>()?.clone(), None)?;
         let outputs = match &first {
             Some(first) => first.matching(py, op, "result", &returned)?,
             None => first.insert(Leaves::of(op, "result", &returned)?).arrays.clone(),
         };
         let known = first.as_ref();
         let name = |i: usize| known.map_or_else(|| "result".into(), |first| first.name(i));
-        branches.add(followed, outputs, &name).or_raise()?;
+        branches.add(traced, outputs, &name).or_raise()?;
     }
     let outputs = branches.end().or_raise()?;
     let (Some(first), Some(function)) = (first, functions.first()) else {
@@ -88,8 +88,8 @@ fn cond<'py>(
     check_callable("cond", &true_fun)?;
     check_callable("cond", &false_fun)?;
     let operands = Leaves::of("cond", "operands", operands.as_any())?;
-    let branches = Branches::cond(&pred.alone(), &operands.arrays).or_raise()?;
-    trace_function("cond", branches, &[false_fun, true_fun], &operands)
+    let branches = Branches::cond(&pred.into_array(), &operands.arrays).or_raise()?;
+    trace_branches("cond", branches, &[false_fun, true_fun], &operands)
 }
 
 /// Return ``branches[index](*operands)``, executing only that function.
@@ -139,8 +139,8 @@ fn switch<'py>(
 ) -> PyResult<Py<PyAny>> {
     branches.iter().try_for_each(|branch| check_callable("switch", branch))?;
     let operands = Leaves::of("switch", "operands", operands.as_any())?;
-    let following = Branches::switch(&index.alone(), branches.len(), &operands.arrays).or_raise()?;
-    trace_function("switch", following, &branches, &operands)
+    let selection = Branches::switch(&index.into_array(), branches.len(), &operands.arrays).or_raise()?;
+    trace_branches("switch", selection, &branches, &operands)
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

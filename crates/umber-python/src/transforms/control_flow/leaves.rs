@@ -1,4 +1,4 @@
-//! Pytrees in control flow: every leaf is an array, and has a path that names it in messages.
+//! Pytrees in control flow: every leaf is an array with a path that names it in messages.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -12,15 +12,15 @@ use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 use crate::pytree::Pytree;
 
-/// A tree whose leaves are arrays (or `None`), flat.
+/// A flattened tree whose leaves are arrays or `None`.
 pub(super) struct Leaves {
     /// The structure.
     pub(super) tree: Pytree,
     /// The leaves.
     pub(super) arrays: Vec<Array>,
-    /// Which leaves were Python numbers, whose dtype gives way.
+    /// Whether each leaf was a Python number, which is weakly typed.
     pub(super) is_weak: Vec<bool>,
-    /// Name in messages.
+    /// Paths of the leaves, for messages.
     paths: Vec<String>,
 }
 
@@ -38,20 +38,20 @@ impl Leaves {
     }
 
     fn add(&mut self, py: Python<'_>, op: &str, path: String, tree: Pytree) -> PyResult<Pytree> {
-        let mut within = |items: Vec<Pytree>| -> PyResult<Vec<Pytree>> {
+        let mut add_items = |items: Vec<Pytree>| -> PyResult<Vec<Pytree>> {
             let items = items.into_iter().enumerate();
             items.map(|(i, item)| self.add(py, op, format!("{path}[{i}]"), item)).collect()
         };
         Ok(match tree {
-            Pytree::List(items) => Pytree::List(within(items)?),
-            Pytree::Tuple(items, class) => Pytree::Tuple(within(items)?, class),
+            Pytree::List(items) => Pytree::List(add_items(items)?),
+            Pytree::Tuple(items, class) => Pytree::Tuple(add_items(items)?, class),
             Pytree::Dict(items) => {
-                let mut made = Vec::with_capacity(items.len());
+                let mut entries = Vec::with_capacity(items.len());
                 for (key, item) in items {
-                    let at = format!("{path}[{}]", key.bind(py).repr()?);
-                    made.push((key, self.add(py, op, at, item)?));
+                    let path = format!("{path}[{}]", key.bind(py).repr()?);
+                    entries.push((key, self.add(py, op, path, item)?));
                 }
-                Pytree::Dict(made)
+                Pytree::Dict(entries)
             }
             Pytree::Array(array) => {
                 self.push(array.get().get().snapshot().or_raise()?, false, path);
@@ -77,8 +77,7 @@ impl Leaves {
         self.paths.get(i).cloned().unwrap_or_else(|| format!("leaf {i}"))
     }
 
-    /// The arrays of `value`, which must have this structure; numbers take the dtypes of the leaves whose place they
-    /// are in.
+    /// The arrays of `value`, which must have this structure; numbers take the dtypes of the leaves at the same positions.
     pub(super) fn matching(
         &self,
         py: Python<'_>,
@@ -86,9 +85,9 @@ impl Leaves {
         root: &str,
         value: &Bound<'_, PyAny>,
     ) -> PyResult<Vec<Array>> {
-        let mut found = Vec::with_capacity(self.arrays.len());
-        self.align(py, op, root.to_owned(), &self.tree, &Pytree::of(value)?, &mut found)?;
-        Ok(found)
+        let mut arrays = Vec::with_capacity(self.arrays.len());
+        self.align(py, op, root.to_owned(), &self.tree, &Pytree::of(value)?, &mut arrays)?;
+        Ok(arrays)
     }
 
     fn align(
@@ -98,7 +97,7 @@ impl Leaves {
         path: String,
         expected: &Pytree,
         got: &Pytree,
-        found: &mut Vec<Array>,
+        arrays: &mut Vec<Array>,
     ) -> PyResult<()> {
         let mismatch = || {
             Err(PyTypeError::new_err(format!(
@@ -108,22 +107,22 @@ impl Leaves {
             )))
         };
         match (expected, got) {
-            (Pytree::Array(_), Pytree::Array(array)) => found.push(array.get().get()),
+            (Pytree::Array(_), Pytree::Array(array)) => arrays.push(array.get().get()),
             (Pytree::Array(_), Pytree::Other(value)) if !value.is_none(py) => {
-                let dtype = self.arrays[found.len()].dtype();
-                found.push(leaf(op, &path, value.bind(py), Some(dtype))?);
+                let dtype = self.arrays[arrays.len()].dtype();
+                arrays.push(leaf(op, &path, value.bind(py), Some(dtype))?);
             }
             (Pytree::Other(_), Pytree::Other(value)) if value.is_none(py) => {}
             (Pytree::List(expected), Pytree::List(got)) if expected.len() == got.len() => {
                 for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
-                    self.align(py, op, format!("{path}[{i}]"), expected, got, found)?;
+                    self.align(py, op, format!("{path}[{i}]"), expected, got, arrays)?;
                 }
             }
             (Pytree::Tuple(expected, class), Pytree::Tuple(got, other))
                 if expected.len() == got.len() && is_same_class(class.as_ref(), other.as_ref()) =>
             {
                 for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
-                    self.align(py, op, format!("{path}[{i}]"), expected, got, found)?;
+                    self.align(py, op, format!("{path}[{i}]"), expected, got, arrays)?;
                 }
             }
             (Pytree::Dict(expected), Pytree::Dict(got)) if expected.len() == got.len() => {
@@ -135,8 +134,8 @@ impl Leaves {
                         }
                     }
                     let Some(item) = item else { return mismatch() };
-                    let at = format!("{path}[{}]", key.bind(py).repr()?);
-                    self.align(py, op, at, expected, item, found)?;
+                    let path = format!("{path}[{}]", key.bind(py).repr()?);
+                    self.align(py, op, path, expected, item, arrays)?;
                 }
             }
             _ => return mismatch(),
@@ -155,18 +154,19 @@ fn is_same_class(a: Option<&Py<PyAny>>, b: Option<&Py<PyAny>>) -> bool {
 
 /// Convert a leaf to an array; a number takes `dtype`, if numbers of its kind can have it.
 fn leaf(op: &str, path: &str, value: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
-    let wanted = match (number(value)?, dtype) {
+    let dtype = match (number(value)?, dtype) {
         (Some(number), Some(dtype)) => {
-            let own = number.default_dtype();
-            let is_fitting = promote(own, dtype) == dtype || (!own.is_inexact() && dtype != DType::Bool);
-            (is_fitting || (dtype.is_inexact() && !own.is_complex())).then_some(dtype)
+            let number_dtype = number.default_dtype();
+            let is_promotable =
+                promote(number_dtype, dtype) == dtype || (!number_dtype.is_inexact() && dtype != DType::Bool);
+            (is_promotable || (dtype.is_inexact() && !number_dtype.is_complex())).then_some(dtype)
         }
         _ => None,
     };
     let array = if matches!(value.get_type().name()?.to_str()?, "str" | "bytes") {
         None
     } else {
-        from_object(value, wanted)?
+        from_object(value, dtype)?
     };
     array.ok_or_else(|| {
         let class = value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());

@@ -57,8 +57,8 @@ fn rows(op: &str, name: &str, value: Option<i64>) -> PyResult<Option<usize>> {
     value.map(to_rows).transpose()
 }
 
-/// Leaves that were Python numbers take the dtypes that the function gives them. Did any change?
-fn yield_dtypes(init: &mut Leaves, carry: &[Array]) -> PyResult<bool> {
+/// Convert leaves that were Python numbers to the dtypes that the function returned; whether any changed.
+fn adopt_dtypes(init: &mut Leaves, carry: &[Array]) -> PyResult<bool> {
     let mut is_changed = false;
     for ((array, &is_weak), got) in init.arrays.iter_mut().zip(&init.is_weak).zip(carry) {
         let dtype = got.dtype();
@@ -148,11 +148,11 @@ fn scan<'py>(
     let mut init = Leaves::of("scan", "carry", init)?;
     let none = py.None().into_bound(py);
     let xs = Leaves::of("scan", "xs", xs.unwrap_or(&none))?;
-    for tries in 0.. {
-        let following =
+    for retraces in 0.. {
+        let scan =
             Scan::begin(Construct::Scan, &init.arrays, &xs.arrays, length, &|i| xs.name(i)).or_raise()?;
-        let carry = init.tree.rebuild(py, following.carry())?;
-        let returned = call_user(f, (carry, xs.tree.rebuild(py, following.row())?), None)?;
+        let carry = init.tree.rebuild(py, scan.carry())?;
+        let returned = call_user(f, (carry, xs.tree.rebuild(py, scan.row())?), None)?;
         let is_pair = returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>();
         if !is_pair || returned.len()? != 2 {
             return Err(PyTypeError::new_err(format!(
@@ -161,11 +161,11 @@ fn scan<'py>(
             )));
         }
         let carry = init.matching(py, "scan", "carry", &returned.get_item(0)?)?;
-        if tries < MAX_RETRACES && yield_dtypes(&mut init, &carry)? {
+        if retraces < MAX_RETRACES && adopt_dtypes(&mut init, &carry)? {
             continue;
         }
         let rows = Leaves::of("scan", "y", &returned.get_item(1)?)?;
-        let scanned = following.end(carry, &rows.arrays, &|i| init.name(i), options).or_raise()?;
+        let scanned = scan.end(carry, &rows.arrays, &|i| init.name(i), options).or_raise()?;
         let carry = init.tree.rebuild(py, &scanned.carry)?;
         let stacked = rows.tree.rebuild(py, &scanned.stacked)?;
         return Ok(PyTuple::new(py, [carry, stacked])?.into_any().unbind());
@@ -175,7 +175,7 @@ fn scan<'py>(
 
 /// A bound of `fori_loop`.
 fn bound(name: &str, value: &Bound<'_, PyAny>) -> PyResult<LoopBound> {
-    // Not for an array: that would evaluate it.
+    // Not for an array, since extraction would evaluate it.
     if !value.is_instance_of::<crate::array::PyArray>()
         && let Ok(number) = value.extract::<i64>()
     {
@@ -250,15 +250,15 @@ fn fori_loop<'py>(
     };
     let (lower, upper) = (bound("lower", lower)?, bound("upper", upper)?);
     let mut init = Leaves::of("fori_loop", "carry", init)?;
-    for tries in 0.. {
-        let following = ForiLoop::begin(lower.clone(), upper.clone(), &init.arrays).or_raise()?;
-        let index = NewArray::from(following.index().clone());
-        let returned = call_user(body_fun, (index, init.tree.rebuild(py, following.carry())?), None)?;
+    for retraces in 0.. {
+        let fori_loop = ForiLoop::begin(lower.clone(), upper.clone(), &init.arrays).or_raise()?;
+        let index = NewArray::from(fori_loop.index().clone());
+        let returned = call_user(body_fun, (index, init.tree.rebuild(py, fori_loop.carry())?), None)?;
         let carry = init.matching(py, "fori_loop", "carry", &returned)?;
-        if tries < MAX_RETRACES && yield_dtypes(&mut init, &carry)? {
+        if retraces < MAX_RETRACES && adopt_dtypes(&mut init, &carry)? {
             continue;
         }
-        let carry = following.end(carry, &|i| init.name(i), options).or_raise()?;
+        let carry = fori_loop.end(carry, &|i| init.name(i), options).or_raise()?;
         return init.tree.rebuild(py, &carry);
     }
     Err(PyTypeError::new_err("[fori_loop] the dtypes of the carry do not settle"))
@@ -311,24 +311,24 @@ fn while_loop<'py>(
     check_callable("while_loop", cond_fun)?;
     check_callable("while_loop", body_fun)?;
     let mut init = Leaves::of("while_loop", "carry", init)?;
-    for tries in 0.. {
-        let begun = WhileLoop::begin(&init.arrays);
-        let followed = begun.trace_function();
-        let returned = call_user(cond_fun, (init.tree.rebuild(py, &followed.trace.inputs)?,), None)?;
+    for retraces in 0.. {
+        let while_loop = WhileLoop::begin(&init.arrays);
+        let traced = while_loop.trace_function();
+        let returned = call_user(cond_fun, (init.tree.rebuild(py, &traced.trace.inputs)?,), None)?;
         let Some(pred) = from_object(&returned, None)? else {
             return Err(PyTypeError::new_err(format!(
                 "[while_loop] cond_fun returned {}, expected a scalar",
                 returned.get_type().name()?
             )));
         };
-        let looked_at = begun.end_condition(followed, &pred).or_raise()?;
-        let followed = looked_at.trace_function();
-        let returned = call_user(body_fun, (init.tree.rebuild(py, &followed.trace.inputs)?,), None)?;
+        let conditioned = while_loop.end_condition(traced, &pred).or_raise()?;
+        let traced = conditioned.trace_function();
+        let returned = call_user(body_fun, (init.tree.rebuild(py, &traced.trace.inputs)?,), None)?;
         let carry = init.matching(py, "while_loop", "carry", &returned)?;
-        if tries < MAX_RETRACES && yield_dtypes(&mut init, &carry)? {
+        if retraces < MAX_RETRACES && adopt_dtypes(&mut init, &carry)? {
             continue;
         }
-        let carry = looked_at.end(followed, carry, &|i| init.name(i)).or_raise()?;
+        let carry = conditioned.end(traced, carry, &|i| init.name(i)).or_raise()?;
         return init.tree.rebuild(py, &carry);
     }
     Err(PyTypeError::new_err("[while_loop] the dtypes of the carry do not settle"))
@@ -397,17 +397,16 @@ fn map<'py>(f: &Bound<'py, PyAny>, xs: &Bound<'py, PyAny>, batch_size: Option<i6
     let xs = Leaves::of("map", "xs", xs)?;
     let name = |i: usize| xs.name(i);
     let Some(size) = rows("map", "batch_size", batch_size)? else {
-        let following = Scan::begin(Construct::Map, &[], &xs.arrays, None, &name).or_raise()?;
-        let rows =
-            Leaves::of("map", "result", &call_user(f, (xs.tree.rebuild(py, following.row())?,), None)?)?;
+        let scan = Scan::begin(Construct::Map, &[], &xs.arrays, None, &name).or_raise()?;
+        let rows = Leaves::of("map", "result", &call_user(f, (xs.tree.rebuild(py, scan.row())?,), None)?)?;
         let scanned =
-            following.end(Vec::new(), &rows.arrays, &|i| rows.name(i), ScanOptions::default()).or_raise()?;
+            scan.end(Vec::new(), &rows.arrays, &|i| rows.name(i), ScanOptions::default()).or_raise()?;
         return rows.tree.rebuild(py, &scanned.stacked);
     };
     let batches = Batches::begin(&xs.arrays, size, &name).or_raise()?;
     let mut first: Option<Leaves> = None;
-    let stacked = batches.run::<Failure>(&mut |lane| {
-        let row = xs.tree.rebuild(py, lane).map_err(Failure::Python)?;
+    let stacked = batches.run::<Failure>(&mut |batch| {
+        let row = xs.tree.rebuild(py, batch).map_err(Failure::Python)?;
         let returned = call_user(f, (row,), None).map_err(Failure::Python)?;
         let rows = Leaves::of("map", "result", &returned).map_err(Failure::Python)?;
         let arrays = rows.arrays.clone();

@@ -1,4 +1,4 @@
-//! Exponentials, logarithms and what is made of them.
+//! Exponentials, logarithms and functions built from them.
 
 use super::{ROUNDER, clamp, poly, power_of_two};
 use crate::isa::Isa;
@@ -6,7 +6,7 @@ use crate::math::float64;
 
 /// `ln 2`, rounded.
 pub const LN2_HIGH: f32 = 0.6931471824645996;
-/// What `LN2_HIGH` lacks.
+/// `ln 2 - LN2_HIGH`.
 pub const LN2_LOW: f32 = -1.9046542121259336e-9;
 /// `log2 e`, rounded.
 pub const LOG2_E_HIGH: f32 = 1.4426950216293335;
@@ -45,7 +45,7 @@ fn exp_shifted<I: Isa>(x: f32, shift: i32) -> f32 {
     p * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
-/// `e^x`, for `x` of which neither that nor `2^n` with the `n` of [`split`] leaves the normal range.
+/// `e^x`, for `x` such that neither the result nor `2^n` with the `n` of [`split`] leaves the normal range.
 #[inline(always)]
 fn exp_normal<I: Isa>(x: f32) -> f32 {
     let (n, r) = split::<I>(x);
@@ -62,7 +62,7 @@ pub fn exp<I: Isa>(x: f32) -> f32 {
 #[inline(always)]
 pub fn expm1<I: Isa>(x: f32) -> f32 {
     let (n, r) = split::<I>(clamp(x, -20.0, 89.0));
-    // 2^(n-1) fits where 2^n may not.
+    // 2^(n-1) is representable even if 2^n is not.
     let scale = power_of_two(n.wrapping_sub(1));
     let y = 2.0 * I::fma32(expm1_reduced::<I>(r), scale, scale - 0.5);
     if x == 0.0 { x } else { y }
@@ -95,7 +95,7 @@ fn log_tail<I: Isa>(f: f32) -> f32 {
     f * f * poly::<I, 9>(f, p)
 }
 
-/// The logarithm `y` of `x`, put right where `x` is not positive and finite.
+/// The logarithm `y` of `x`, corrected for `x` that is not positive and finite.
 #[inline(always)]
 fn log_domain(x: f32, y: f32) -> f32 {
     let edge = if x == 0.0 { f32::NEG_INFINITY } else { f32::NAN };
@@ -111,7 +111,7 @@ pub fn log<I: Isa>(x: f32) -> f32 {
     log_domain(x, y)
 }
 
-/// `log x + shift`, for positive finite `x`; little is lost where the sum is near zero.
+/// `log x + shift`, for positive finite `x`, accurate even if the sum is near zero.
 #[inline(always)]
 pub(super) fn log_plus<I: Isa>(x: f32, shift: f32) -> f32 {
     let (e, f) = mantissa(x);
@@ -176,7 +176,7 @@ pub fn tanh<I: Isa>(x: f32) -> f32 {
     let z = x * x;
     let p = [-0.3333328, 0.13331416, -0.053737935, 0.020634094, -0.0057000536];
     let small = I::fma32(a * z, poly::<I, 5>(z, p), a);
-    // From 10 on it is one.
+    // tanh x rounds to one for x > 10.
     let large = 1.0 - 2.0 / (exp_normal::<I>(if a > 10.0 { 20.0 } else { a + a }) + 1.0);
     (if a < 0.625 { small } else { large }).copysign(x)
 }
@@ -187,9 +187,9 @@ pub fn sigmoid<I: Isa>(x: f32) -> f32 {
     let e = exp::<I>(-x.abs());
     let sum = 1.0 + e;
     let y = (if x < 0.0 { e } else { 1.0 }) / sum;
-    // What the sum lost in rounding, divided by the sum.
-    let lost = (e - (sum - 1.0)) * if x < 0.0 { 1.0 - y } else { y };
-    I::fma32(-y, lost, y)
+    // The rounding error of the sum, divided by the sum.
+    let error = (e - (sum - 1.0)) * if x < 0.0 { 1.0 - y } else { y };
+    I::fma32(-y, error, y)
 }
 
 /// `log(e^a + e^b)`, computed in f64.
@@ -226,10 +226,10 @@ pub fn hypot(a: f32, b: f32) -> f32 {
     if infinite { f32::INFINITY } else { x.mul_add(x, y * y).sqrt() as f32 }
 }
 
-/// `a 2^b` for a whole `b`, computed in f64 and rounded once.
+/// `a 2^b` for an integral `b`, computed in f64 and rounded once.
 #[inline(always)]
 pub fn ldexp(a: f32, b: f32) -> f32 {
-    // Beyond these every product is zero or infinite.
+    // Beyond these limits every product is zero or infinite.
     let n = clamp(b, -300.0, 300.0) as i32;
     (f64::from(a) * float64::power_of_two(i64::from(n))) as f32
 }

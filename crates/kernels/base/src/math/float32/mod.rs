@@ -1,4 +1,4 @@
-//! Functions of f32. Arguments and results are single, the shape of each function is given in its text.
+//! Functions of f32: arguments and results are f32. Each function's text defines its formula.
 
 mod exponential;
 mod power;
@@ -13,11 +13,11 @@ pub use trigonometric::*;
 
 use crate::isa::Isa;
 
-/// Coefficients of long polynomials.
+/// Minimum number of coefficients of a polynomial that is split.
 const LONG: usize = 6;
 
-/// The polynomial with these coefficients, lowest power first. Long ones are made of those of even and of odd powers, side by
-/// side: what waits for what is then half as long.
+/// The polynomial with these coefficients, lowest power first. Long ones are split into even and odd powers, which halves the
+/// length of the dependency chain.
 #[inline(always)]
 fn poly<I: Isa, const N: usize>(x: f32, coefficients: [f32; N]) -> f32 {
     let horner = |x: f32, last: usize, step: usize| {
@@ -43,7 +43,7 @@ fn clamp(x: f32, low: f32, high: f32) -> f32 {
     if x > high { high } else { x }
 }
 
-/// Adding this number rounds to an integer, which then stands in the low bits.
+/// Adding this number rounds to an integer, which is then in the low bits.
 pub const ROUNDER: f32 = 12582912.0;
 
 /// `2^n` for `n` in -126..=127.

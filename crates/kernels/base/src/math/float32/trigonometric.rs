@@ -10,10 +10,10 @@ const HALF_PI_LOW: f32 = -4.371138828673793e-8;
 const HALF_PI_LOWEST: f32 = -1.7151245100058819e-15;
 const PI: f32 = std::f32::consts::PI;
 
-/// Up to here [`sin`] and [`cos`] reduce their argument well enough; beyond, go through f64.
+/// Up to here [`sin`] and [`cos`] reduce their argument accurately; larger ones need f64.
 pub const REDUCTION_LIMIT: f32 = 1e5;
 
-/// `x = q π/2 + r` with `|r| <= π/4`; three parts of π/2 keep every bit that matters (Cody and Waite).
+/// `x = q π/2 + r` with `|r| <= π/4`, with π/2 as a sum of three f32 (Cody and Waite).
 #[inline(always)]
 fn quadrant<I: Isa>(x: f32) -> (u32, f32) {
     let rounded = I::fma32(x, TWO_OVER_PI, ROUNDER);
@@ -117,7 +117,7 @@ pub fn atan2(y: f32, x: f32) -> f32 {
     let (a, b) = (f64::from(x.abs()), f64::from(y.abs()));
     let steep = b > a;
     let (low, high) = if steep { (a, b) } else { (b, a) };
-    // 0/0 counts as 0 and ∞/∞ as 1.
+    // 0/0 is taken as 0 and ∞/∞ as 1.
     let ratio = low / high;
     let ratio = if low == high { 1.0 } else { ratio };
     let ratio = if high == 0.0 { 0.0 } else { ratio };
@@ -132,11 +132,11 @@ pub fn atan2(y: f32, x: f32) -> f32 {
 #[inline(always)]
 pub fn asinh(x: f32) -> f32 {
     let a = f64::from(x.abs());
-    // a + a² / (1 + √(1 + a²)) loses nothing for small a.
+    // a + a² / (1 + √(1 + a²)) has no cancellation for small a.
     let square = a * a;
-    let rest = square / (1.0 + (1.0 + square).sqrt());
-    let rest = if square == f64::INFINITY { a } else { rest };
-    (float64::log1p(a + rest) as f32).copysign(x)
+    let term = square / (1.0 + (1.0 + square).sqrt());
+    let term = if square == f64::INFINITY { a } else { term };
+    (float64::log1p(a + term) as f32).copysign(x)
 }
 
 /// Inverse hyperbolic cosine, computed in f64.

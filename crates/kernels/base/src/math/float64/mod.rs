@@ -1,5 +1,5 @@
-//! Functions of f64: vectorisable ones, among them those that f32 functions compute in (`…_single`: good for
-//! the 24 bits of an f32 result).
+//! Functions of f64: vectorisable ones, and ones in which f32 functions compute (`…_single`: accurate to the 24 bits of an f32
+//! result).
 
 use std::f64::consts::{FRAC_2_PI, FRAC_PI_2, LN_2, LOG2_E};
 
@@ -9,7 +9,7 @@ pub use special::*;
 const LN2_LOW: f64 = 2.3190468138462996e-17;
 const HALF_PI_LOW: f64 = 6.123233995736766e-17;
 const HALF_PI_LOWEST: f64 = -1.4973849048591698e-33;
-/// Adding this number rounds to an integer, which then stands in the low bits.
+/// Adding this number rounds to an integer, which is then in the low bits.
 const ROUNDER: f64 = 6755399441055744.0;
 
 /// The polynomial with these coefficients, lowest power first.
@@ -71,7 +71,7 @@ fn expm1_reduced(x: f64) -> (i64, f64) {
     (n, (r * r).mul_add(p, r))
 }
 
-/// `2^x` with thirty-three bits, for a result that is rounded to single precision, where it may be zero or infinite.
+/// `2^x` to 33 bits, for a result that is rounded to f32, where it may be zero or infinite.
 #[inline(always)]
 pub fn exp2_to_single(x: f64) -> f64 {
     let x = clamp(x, -160.0, 160.0);
@@ -107,7 +107,7 @@ pub fn exp(x: f64) -> f64 {
 #[inline(always)]
 pub fn expm1(x: f64) -> f64 {
     let (n, p) = expm1_reduced(clamp(x, -50.0, 710.0));
-    // 2^(n-1) fits where 2^n may not.
+    // 2^(n-1) is representable even if 2^n is not.
     let scale = power_of_two(n.wrapping_sub(1));
     let y = 2.0 * p.mul_add(scale, scale - 0.5);
     if x == 0.0 { x } else { y }
@@ -119,9 +119,9 @@ pub fn sigmoid(x: f64) -> f64 {
     let e = exp(-x.abs());
     let sum = 1.0 + e;
     let y = (if x < 0.0 { e } else { 1.0 }) / sum;
-    // What the sum lost in rounding, divided by the sum.
-    let lost = (e - (sum - 1.0)) * if x < 0.0 { 1.0 - y } else { y };
-    (-y).mul_add(lost, y)
+    // The rounding error of the sum, divided by the sum.
+    let error = (e - (sum - 1.0)) * if x < 0.0 { 1.0 - y } else { y };
+    (-y).mul_add(error, y)
 }
 
 /// `sinh x / cosh x`
@@ -139,10 +139,10 @@ pub fn tanh(x: f64) -> f64 {
     (if x == 0.0 { 0.0 } else { y }).copysign(x)
 }
 
-/// Up to here [`sin`] and [`cos`] reduce their argument well enough.
+/// Up to here [`sin`] and [`cos`] reduce their argument accurately.
 pub const REDUCTION_LIMIT: f64 = 1e5;
 
-/// `x = q π/2 + r` with `|r| <= π/4`; three parts of π/2 keep every bit that matters (Cody and Waite).
+/// `x = q π/2 + r` with `|r| <= π/4`, with π/2 as a sum of three f64 (Cody and Waite).
 #[inline(always)]
 fn quadrant(x: f64) -> (u64, f64) {
     let rounded = x.mul_add(FRAC_2_PI, ROUNDER);
@@ -173,7 +173,7 @@ fn sin_of_quadrant(q: u64, r: f64) -> f64 {
         4.583230797330438e-14,
     ];
     let sin = (r * z).mul_add(poly(z, sin), r);
-    // 1 - z/2 with what its rounding lost.
+    // 1 - z/2, corrected by its rounding error.
     let half = 0.5 * z;
     let high = 1.0 - half;
     let cos = high + (z * z).mul_add(poly(z, cos), (1.0 - high) - half);
@@ -235,9 +235,9 @@ pub fn log(x: f64) -> f64 {
 #[inline(always)]
 pub fn log1p(x: f64) -> f64 {
     let u = 1.0 + x;
-    // What the sum lost, brought back to first order.
-    let lost = x - (u - 1.0);
-    let y = log(u) + lost / u;
+    // The rounding error of the sum, compensated to first order.
+    let error = x - (u - 1.0);
+    let y = log(u) + error / u;
     let y = if u > 0.0 && u < f64::INFINITY { y } else { log(u) };
     if x.abs() < 1e-16 { x } else { y }
 }

@@ -49,10 +49,10 @@ fn erfc_large(a: f64) -> f64 {
         9.774638167635254e-7,
     ];
     let square = a * a;
-    // e^(-a²) with what a² lost to rounding.
-    let lost = a.mul_add(a, -square);
+    // e^(-a²), corrected by the rounding error of a².
+    let error = a.mul_add(a, -square);
     let e = exp(-square);
-    let e = lost.mul_add(-e, e);
+    let e = error.mul_add(-e, e);
     e * poly((a - 3.0) / (a + 3.0), p) / 2.0f64.mul_add(a, 1.0)
 }
 
@@ -64,7 +64,7 @@ pub fn erf(x: f64) -> f64 {
     (if a < 1.0 { erf_small(a) } else { large }).copysign(x)
 }
 
-/// The number whose error function is `x`, to 26 bits for `|x| <= 1 - 2^-24` and 24 bits beyond.
+/// The inverse of `erf`, to 26 bits for `|x| <= 1 - 2^-24` and 24 bits beyond.
 #[inline(always)]
 pub fn erfinv_single(x: f64) -> f64 {
     let w = -log((1.0 - x) * (1.0 + x));
@@ -116,12 +116,12 @@ pub fn erfinv_single(x: f64) -> f64 {
     if x.abs() == 1.0 { x * f64::INFINITY } else { y }
 }
 
-/// The number whose error function is `x`.
+/// The inverse of `erf`.
 #[inline(always)]
 pub fn erfinv(x: f64) -> f64 {
     let a = x.abs();
     let y = erfinv_single(a);
-    // One step of Halley's method on erf y - a; near 1 on 1 - a, which is exact where erf y is not.
+    // One step of Halley's method on erf y - a; near 1 on 1 - a, which is exact, instead of erf y.
     let inner = erf_small(clamp(y, 0.0, 1.0)) - a;
     let outer = (1.0 - a) - erfc_large(clamp(y, 0.5, 6.0));
     let excess = if y < 0.7 { inner } else { outer };

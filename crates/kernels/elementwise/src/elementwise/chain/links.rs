@@ -1,4 +1,4 @@
-//! What links do with the vectors of a tile.
+//! The kernels of the links: their effect on the vectors of a tile.
 
 use std::marker::PhantomData;
 
@@ -6,23 +6,23 @@ use super::VECTORS;
 use super::run::Step;
 use super::vectors::Vector;
 
-/// What a step does.
+/// The kernel of a link.
 pub(super) trait LinkKernel<V: Vector> {
-    /// The first `N` vectors of the accumulator, after it was done for the tile that begins at an element.
+    /// Returns the accumulator after this link, for the tile that starts at element `at`. Only the first `N` vectors are used.
     ///
     /// # Safety
-    /// The contract of the step's function, which this is compiled into.
-    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS];
+    /// The contract of [`Run`](super::run), into whose functions this is inlined.
+    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, accumulator: [V; VECTORS]) -> [V; VECTORS];
 }
 
-/// `F` of each element and an operand from `O`.
+/// `F` of each element and an operand of kind `O`.
 pub(super) struct WithOperand<F, O>(PhantomData<(F, O)>);
 /// `F` of each element.
 pub(super) struct WithoutOperand<F>(PhantomData<F>);
-/// Writes each element as what `O` reads, with non-temporal or regular stores.
+/// Stores each element in the format of `O`, with non-temporal or regular stores.
 pub(super) struct StoreLink<O, const NON_TEMPORAL: bool>(PhantomData<O>);
 
-/// Plain code for the first `N` of eight vectors: of a loop over them, or a closure, registers are not sure to come.
+/// Unrolled code for the first `N` of eight vectors: the compiler does not reliably keep a loop or closure in registers.
 macro_rules! each {
     ($n:ident, |$i:ident| $body:expr; $($number:literal)*) => {{$(
         if const { $number < $n } {
@@ -34,35 +34,39 @@ macro_rules! each {
 
 impl<V: Vector, F: Binary<V>, O: Operand<V>> LinkKernel<V> for WithOperand<F, O> {
     #[inline(always)]
-    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, mut sums: [V; VECTORS]) -> [V; VECTORS] {
-        let begin = step.place(at, O::SIZE);
+    unsafe fn apply<const N: usize>(
+        step: &Step<V>,
+        at: usize,
+        mut accumulator: [V; VECTORS],
+    ) -> [V; VECTORS] {
+        let begin = step.address(at, O::SIZE);
         each!(N, |i| {
-            // SAFETY: the caller's: the tile has that many elements.
-            let x = unsafe { O::read(begin.wrapping_add(i * V::COUNT * O::SIZE), step.constant, sums[i]) };
-            sums[i] = F::of(sums[i], x);
+            // SAFETY: by the caller's contract the tile has `N` vectors of elements.
+            let x = unsafe { O::read(begin.wrapping_add(i * V::COUNT * O::SIZE), step.constant, accumulator[i]) };
+            accumulator[i] = F::of(accumulator[i], x);
         }; 0 1 2 3 4 5 6 7);
-        sums
+        accumulator
     }
 }
 
 impl<V: Vector, F: Unary<V>> LinkKernel<V> for WithoutOperand<F> {
     #[inline(always)]
-    unsafe fn apply<const N: usize>(_: &Step<V>, _: usize, mut sums: [V; VECTORS]) -> [V; VECTORS] {
-        each!(N, |i| sums[i] = F::of(sums[i]); 0 1 2 3 4 5 6 7);
-        sums
+    unsafe fn apply<const N: usize>(_: &Step<V>, _: usize, mut accumulator: [V; VECTORS]) -> [V; VECTORS] {
+        each!(N, |i| accumulator[i] = F::of(accumulator[i]); 0 1 2 3 4 5 6 7);
+        accumulator
     }
 }
 
 impl<V: Vector, O: Stores<V>, const NON_TEMPORAL: bool> LinkKernel<V> for StoreLink<O, NON_TEMPORAL> {
     #[inline(always)]
-    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, sums: [V; VECTORS]) -> [V; VECTORS] {
-        let begin = step.place(at, O::SIZE);
+    unsafe fn apply<const N: usize>(step: &Step<V>, at: usize, accumulator: [V; VECTORS]) -> [V; VECTORS] {
+        let begin = step.address(at, O::SIZE);
         each!(N, |i| {
             let to = begin.wrapping_add(i * V::COUNT * O::SIZE);
-            // SAFETY: the caller's: the tile has that many elements.
-            unsafe { O::write([sums[i], sums[i + 1]], to, NON_TEMPORAL) };
+            // SAFETY: by the caller's contract the tile has `N` vectors of elements.
+            unsafe { O::write([accumulator[i], accumulator[i + 1]], to, NON_TEMPORAL) };
         }; 0 2 4 6);
-        sums
+        accumulator
     }
 }
 
@@ -76,29 +80,32 @@ pub(super) trait Unary<V> {
     fn of(a: V) -> V;
 }
 
-/// The functions, by the names of [`Op`](super::Op).
+/// The functions, named like the variants of [`Op`](super::Op).
 pub(super) mod functions {
     use super::{Binary, Unary, Vector};
 
     macro_rules! functions {
-        (given { $($given:ident |$a:ident, $x:ident| $with:expr;)* } alone { $($alone:ident |$b:ident| $made:expr;)* }) => {
+        (
+            with_operand { $($with_operand:ident |$a:ident, $x:ident| $body:expr;)* }
+            without_operand { $($without_operand:ident |$b:ident| $result:expr;)* }
+        ) => {
             $(
-                pub(crate) struct $given;
+                pub(crate) struct $with_operand;
 
-                impl<V: Vector> Binary<V> for $given {
+                impl<V: Vector> Binary<V> for $with_operand {
                     #[inline(always)]
                     fn of($a: V, $x: V) -> V {
-                        $with
+                        $body
                     }
                 }
             )*
             $(
-                pub(crate) struct $alone;
+                pub(crate) struct $without_operand;
 
-                impl<V: Vector> Unary<V> for $alone {
+                impl<V: Vector> Unary<V> for $without_operand {
                     #[inline(always)]
                     fn of($b: V) -> V {
-                        $made
+                        $result
                     }
                 }
             )*
@@ -106,7 +113,7 @@ pub(super) mod functions {
     }
 
     functions! {
-        given {
+        with_operand {
             Load |_a, x| x;
             Add |a, x| a.add(x);
             Multiply |a, x| a.multiply(x);
@@ -119,7 +126,7 @@ pub(super) mod functions {
             Minimum |a, x| a.minimum(x);
             MinimumOf |a, x| x.minimum(a);
         }
-        alone {
+        without_operand {
             Negative |a| a.negative();
             Abs |a| a.abs();
             Sqrt |a| a.sqrt();
@@ -130,35 +137,35 @@ pub(super) mod functions {
     }
 }
 
-/// Where an operand comes from.
+/// The source of an operand.
 pub(super) trait Operand<V: Vector> {
     /// Bytes of an element in memory.
     const SIZE: usize;
 
-    /// The operand of a vector `own` of the accumulator, from memory or made of a constant's bits.
+    /// The operand for a vector `own` of the accumulator: loaded from memory, or broadcast from a constant's bits.
     ///
     /// # Safety
     /// The elements are readable.
-    unsafe fn read(place: *const u8, constant: u64, own: V) -> V;
+    unsafe fn read(from: *const u8, constant: u64, own: V) -> V;
 }
 
-/// What the accumulator is stored as.
+/// A format in which the accumulator is stored.
 pub(super) trait Stores<V: Vector>: Operand<V> {
-    /// Writes two vectors: of 16-bit floats, these have the bytes of one.
+    /// Stores two vectors. In float16 and bfloat16 they fill one vector.
     ///
     /// # Safety
-    /// The elements are writable, and begin at a multiple of 64 bytes if they are written with non-temporal stores.
+    /// The elements are writable, and aligned to 64 bytes for non-temporal stores.
     unsafe fn write(pair: [V; 2], to: *mut u8, nontemporal: bool);
 }
 
-/// The operands, by the names of [`Source`](super::Source).
+/// The operands, named like the variants of [`Source`](super::Source).
 pub(super) mod operands {
     use super::{Operand, Stores, Vector};
 
     macro_rules! operands {
         (
             memory { $($name:ident $size:expr, $load:ident;)* }
-            registers { $($other:ident |$constant:ident, $own:ident| $made:expr;)* }
+            registers { $($other:ident |$constant:ident, $own:ident| $value:expr;)* }
         ) => {
             $(
                 pub(crate) struct $name;
@@ -167,9 +174,9 @@ pub(super) mod operands {
                     const SIZE: usize = $size;
 
                     #[inline(always)]
-                    unsafe fn read(place: *const u8, _constant: u64, _own: V) -> V {
+                    unsafe fn read(from: *const u8, _constant: u64, _own: V) -> V {
                         // SAFETY: guaranteed by the caller of this function.
-                        unsafe { V::$load(place) }
+                        unsafe { V::$load(from) }
                     }
                 }
             )*
@@ -180,8 +187,8 @@ pub(super) mod operands {
                     const SIZE: usize = 0;
 
                     #[inline(always)]
-                    unsafe fn read(_place: *const u8, $constant: u64, $own: V) -> V {
-                        $made
+                    unsafe fn read(_from: *const u8, $constant: u64, $own: V) -> V {
+                        $value
                     }
                 }
             )*

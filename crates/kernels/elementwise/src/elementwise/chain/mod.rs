@@ -22,17 +22,17 @@ use vectors::{Words256, Words512};
 
 /// Bytes of the largest tile of a value.
 pub(crate) const TILE: usize = VECTORS * 64;
-/// Vectors of an accumulator: enough to hide the time that a result takes, and half of what AVX2 has.
+/// Vectors per accumulator: enough to hide instruction latency, and half of the registers of AVX2.
 const VECTORS: usize = 8;
 
-/// What a link does to the accumulator, given an operand `x`.
+/// The effect of a link on the accumulator, for an operand `x`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// Takes the operand.
+    /// Sets the accumulator to `x`.
     Load,
-    /// Writes the accumulator to the value.
+    /// Stores the accumulator.
     Store,
-    /// Writes the accumulator to the value, with non-temporal stores if the run does so.
+    /// Stores an output: with non-temporal stores if the run uses them.
     Output,
     Negative,
     Abs,
@@ -48,23 +48,23 @@ pub(crate) enum Op {
     Divide,
     /// `x / accumulator`.
     DivideInto,
-    /// The accumulator unless `x` is greater; NaN of either.
+    /// The maximum, `x` if both are equal; NaN of either.
     Maximum,
-    /// `x` unless the accumulator is greater; NaN of either.
+    /// The maximum, the accumulator if both are equal; NaN of either.
     MaximumOf,
     Minimum,
     MinimumOf,
 }
 
-/// Where the operand of a link is, or what it is stored as.
+/// The source of a link's operand, or the format of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// Elements as they are computed.
+    /// Elements of the computing dtype in memory.
     Elements,
-    /// 16-bit floats.
+    /// bfloat16 elements in memory.
     BFloat16,
     Float16,
-    /// 32-bit integers, of which floats are made.
+    /// int32 elements in memory, converted to float32.
     Integers,
     Constant,
     Accumulator,
@@ -75,9 +75,9 @@ pub(crate) enum Source {
 pub(crate) struct Link {
     pub(crate) op: Op,
     pub(crate) source: Source,
-    /// Does the value have space for a tile only, which every tile uses anew?
+    /// True if the value has memory for a single tile, which every tile reuses.
     pub(crate) is_local: bool,
-    /// Which value is read or written.
+    /// The value that is read or written.
     pub(crate) value: u32,
     /// The bits of a constant.
     pub(crate) constant: u64,
@@ -85,13 +85,13 @@ pub(crate) struct Link {
 
 /// Runs links over `n` elements: `(links, address of each value, n, with non-temporal stores?)`.
 ///
-/// Contract: each value that links name has space for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
-/// of [`LANES`](super::LANES); values overlap only where they are the same; what is written with non-temporal stores begins at a
-/// multiple of 64 bytes.
+/// Contract: each value that links name has memory for `n` elements, or for [`TILE`] bytes if it is local; `n` is a multiple
+/// of [`LANES`](super::LANES); different values do not overlap; outputs are aligned to 64 bytes if they are written with
+/// non-temporal stores.
 pub(crate) type Chain = unsafe fn(&[Link], &[*mut u8], usize, bool);
 
 impl Op {
-    /// The same function of the operands the other way round.
+    /// The same function with swapped operands.
     pub(crate) fn swapped(self) -> Op {
         match self {
             Op::Subtract => Op::SubtractFrom,
@@ -103,7 +103,7 @@ impl Op {
     }
 }
 
-/// The link of a function of one element of a (computing) dtype.
+/// The link of a unary function of a (computing) dtype.
 pub(crate) fn unary(kind: UnaryKind, dtype: DType) -> Option<Op> {
     Some(match kind {
         _ if !dtype.is_floating() => return None,
@@ -117,7 +117,7 @@ pub(crate) fn unary(kind: UnaryKind, dtype: DType) -> Option<Op> {
     })
 }
 
-/// The link of a function of two elements of a (computing) dtype, the first of which is in the accumulator.
+/// The link of a binary function of a (computing) dtype, whose first operand is the accumulator.
 pub(crate) fn binary(kind: BinaryKind, dtype: DType) -> Option<Op> {
     Some(match kind {
         BinaryKind::Add => Op::Add,
@@ -131,7 +131,7 @@ pub(crate) fn binary(kind: BinaryKind, dtype: DType) -> Option<Op> {
     })
 }
 
-/// The loop over links of this (computing) dtype, if this processor has one.
+/// The chain loop for this (computing) dtype, if the processor's instruction set has one.
 #[cfg(target_arch = "x86_64")]
 pub(crate) fn chain(dtype: DType) -> Option<Chain> {
     use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};

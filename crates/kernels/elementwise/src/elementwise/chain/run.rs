@@ -1,8 +1,8 @@
-//! The loop of chains: tile by tile of the elements, link by link.
+//! The interpreter loop of chains: tile by tile of the elements, link by link.
 //!
-//! A link is a function that ends with a jump to the function of the next, as in threaded code (Bell, 1973): no loop goes
-//! through the links, and each has a jump of its own, whose target the processor foresees by itself. The accumulator stays
-//! in the registers in which the calling convention hands vectors over.
+//! Each link is a function that tail-calls the function of the next link, as in threaded code (Bell, 1973). There is no
+//! dispatch loop, and each link's indirect jump has its own branch-predictor entry. The accumulator stays in the vector
+//! registers in which the calling convention passes arguments.
 
 use std::ops::Range;
 
@@ -12,42 +12,42 @@ use super::links::{Binary, LinkKernel, StoreLink, WithOperand, WithoutOperand, f
 use super::vectors::Vector;
 use super::{Link, Op, Source, VECTORS};
 
-/// A link made ready.
+/// A link prepared for a run.
 pub(super) struct Step<V> {
     run: Run<V>,
-    /// The first element of the value.
+    /// The start of the value in memory.
     begin: *mut u8,
-    /// Which bits of an element's number tell where it is: none where every tile uses the same memory.
-    moves: usize,
+    /// Mask of an element's index: all ones, or zero for a local value, whose memory every tile reuses.
+    index_mask: usize,
     /// The bits of a constant.
     pub(super) constant: u64,
 }
 
 /// Runs one link on a tile and its accumulator, then calls the next link.
 ///
-/// Contract: that of [`Chain`](super::Chain) for the tile; the last of the steps returns.
+/// Contract: that of [`Chain`](super::Chain) for the tile; the last step returns.
 type Run<V> = unsafe extern "C" fn(*const Step<V>, usize, V, V, V, V, V, V, V, V);
 
 impl<V: Vector> Step<V> {
-    /// Where the tile's elements of this size begin.
+    /// The address of the tile's elements, each of `size` bytes.
     #[inline(always)]
-    pub(super) fn place(&self, at: usize, size: usize) -> *mut u8 {
-        self.begin.wrapping_add((at & self.moves) * size)
+    pub(super) fn address(&self, at: usize, size: usize) -> *mut u8 {
+        self.begin.wrapping_add((at & self.index_mask) * size)
     }
 }
 
-/// A set of instructions that steps are compiled for.
+/// An instruction set that steps are compiled for.
 pub(super) trait Level {
-    /// Work on `N` vectors.
+    /// The function of a link kernel on `N` vectors.
     fn step<V: Vector, const N: usize, W: LinkKernel<V>>() -> Run<V>;
 
-    /// Nothing more.
+    /// The function of the last step, which returns.
     fn end<V: Vector>() -> Run<V>;
 
-    /// All steps for each tile of `N` vectors among the elements.
+    /// Run all steps for each tile of `N` vectors in `elements`.
     ///
     /// # Safety
-    /// The contract of [`Run`]; the processor has the instructions, and the elements are whole tiles.
+    /// The contract of [`Run`]; the processor supports the instructions, and `elements` are full tiles.
     unsafe fn tiles<V: Vector, const N: usize>(steps: &[Step<V>], elements: Range<usize>);
 }
 
@@ -74,7 +74,7 @@ macro_rules! levels {
         unsafe extern "C" fn $step<V: Vector, const N: usize, W: LinkKernel<V>>(
             step: *const Step<V>, at: usize, a: V, b: V, c: V, d: V, e: V, f: V, g: V, h: V,
         ) {
-            // SAFETY: the contract of `Run`; another step follows one that does not return.
+            // SAFETY: the contract of `Run`; this is not the last step, so another one follows.
             unsafe {
                 let [a, b, c, d, e, f, g, h] = W::apply::<N>(&*step, at, [a, b, c, d, e, f, g, h]);
                 let next = step.add(1);
@@ -104,7 +104,7 @@ levels! {
 /// All elements, tile by tile.
 ///
 /// # Safety
-/// The contract of [`Chain`](super::Chain); the processor has the instructions of the level, which are those of the vectors.
+/// The contract of [`Chain`](super::Chain); the processor supports the instructions of `L` and `V`.
 pub(super) unsafe fn run<L: Level, V: Vector>(
     links: &[Link],
     values: &[*mut u8],
@@ -112,18 +112,18 @@ pub(super) unsafe fn run<L: Level, V: Vector>(
     nontemporal: bool,
 ) {
     const HALF: usize = VECTORS / 2;
-    let whole = n - n % (VECTORS * V::COUNT);
-    // SAFETY: passed on. The largest tiles are twice what `n` is a multiple of.
+    let full = n - n % (VECTORS * V::COUNT);
+    // SAFETY: guaranteed by the caller. `n` is a multiple of LANES, hence of half a tile of the widest vectors.
     unsafe {
-        run_tiles::<L, V, VECTORS>(links, values, 0..whole, nontemporal);
-        run_tiles::<L, V, HALF>(links, values, whole..n, nontemporal);
+        run_tiles::<L, V, VECTORS>(links, values, 0..full, nontemporal);
+        run_tiles::<L, V, HALF>(links, values, full..n, nontemporal);
     }
 }
 
-/// Elements that are whole tiles of `N` vectors.
+/// Run links over `elements`, which are full tiles of `N` vectors.
 ///
 /// # Safety
-/// As of [`run`].
+/// The contract of [`run`].
 unsafe fn run_tiles<L: Level, V: Vector, const N: usize>(
     links: &[Link],
     values: &[*mut u8],
@@ -134,23 +134,23 @@ unsafe fn run_tiles<L: Level, V: Vector, const N: usize>(
         return;
     }
     let step = |link: &Link| {
-        let moves = if link.is_local { 0 } else { usize::MAX };
+        let index_mask = if link.is_local { 0 } else { usize::MAX };
         let run = kernel_of::<L, V, N>(link, nontemporal);
-        Step { run, begin: values[link.value as usize], moves, constant: link.constant }
+        Step { run, begin: values[link.value as usize], index_mask, constant: link.constant }
     };
-    let end = Step { run: L::end(), begin: std::ptr::null_mut(), moves: 0, constant: 0 };
+    let end = Step { run: L::end(), begin: std::ptr::null_mut(), index_mask: 0, constant: 0 };
     let steps: SmallVec<[Step<V>; 24]> = links.iter().map(step).chain([end]).collect();
-    // SAFETY: passed on; the last step returns.
+    // SAFETY: guaranteed by the caller; the last step returns.
     unsafe { L::tiles::<V, N>(&steps, elements) }
 }
 
 /// The function of a link.
 fn kernel_of<L: Level, V: Vector, const N: usize>(link: &Link, nontemporal: bool) -> Run<V> {
     macro_rules! jump {
-        (with_operand { $($with_operand:ident)* } alone { $($alone:ident)* }) => {
+        (with_operand { $($with_operand:ident)* } without_operand { $($without_operand:ident)* }) => {
             match link.op {
                 $(Op::$with_operand => with_operand::<L, V, N, functions::$with_operand>(link.source),)*
-                $(Op::$alone => L::step::<V, N, WithoutOperand<functions::$alone>>(),)*
+                $(Op::$without_operand => L::step::<V, N, WithoutOperand<functions::$without_operand>>(),)*
                 Op::Output if nontemporal => store::<L, V, N, true>(link.source),
                 Op::Store | Op::Output => store::<L, V, N, false>(link.source),
             }
@@ -158,7 +158,7 @@ fn kernel_of<L: Level, V: Vector, const N: usize>(link: &Link, nontemporal: bool
     }
     jump! {
         with_operand { Load Add Multiply Subtract SubtractFrom Divide DivideInto Maximum MaximumOf Minimum MinimumOf }
-        alone { Negative Abs Sqrt Rsqrt Reciprocal Square }
+        without_operand { Negative Abs Sqrt Rsqrt Reciprocal Square }
     }
 }
 
@@ -171,7 +171,7 @@ fn with_operand<L: Level, V: Vector, const N: usize, F: Binary<V>>(source: Sourc
         Source::Integers if const { V::CONVERTS } => L::step::<V, N, WithOperand<F, operands::Integers>>(),
         Source::Constant => L::step::<V, N, WithOperand<F, operands::Constant>>(),
         Source::Accumulator => L::step::<V, N, WithOperand<F, operands::Accumulator>>(),
-        _ => unreachable!("only 32-bit floats are made of other numbers"),
+        _ => unreachable!("only float32 converts from other types"),
     }
 }
 
@@ -185,6 +185,6 @@ fn store<L: Level, V: Vector, const N: usize, const NON_TEMPORAL: bool>(source: 
             L::step::<V, N, StoreLink<operands::Float16, NON_TEMPORAL>>()
         }
         Source::Elements => L::step::<V, N, StoreLink<operands::Elements, NON_TEMPORAL>>(),
-        _ => unreachable!("stores go to memory"),
+        _ => unreachable!("an accumulator is stored only to memory"),
     }
 }

@@ -1,4 +1,4 @@
-//! Lanes of AVX2, which are brought to either side of a pivot by a table of permutations, one for each mask.
+//! AVX2 lanes. Partitions permute the lanes by a lookup table with one permutation per mask.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -9,25 +9,29 @@ use super::networks::{BLOCK, sort_columns};
 /// Items in registers of 32 bytes.
 pub(in crate::sort) struct Avx2<T>(PhantomData<T>);
 
+/// # Safety
+///
+/// The processor has AVX2, BMI2 and POPCNT.
 #[target_feature(enable = "avx2,bmi2,popcnt")]
 unsafe fn with_avx2<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// For each mask of `LANES` lanes of `8 / LANES` words: the words of the lanes in it, then those of the others, both in order.
+/// For each mask of `lanes` lanes: the indices of the 32-bit words of the lanes in the mask, then those of the others, both
+/// in order.
 const fn compress_table<const MASKS: usize>(lanes: usize) -> [[u8; 8]; MASKS] {
     let words = 8 / lanes;
     let mut table = [[0; 8]; MASKS];
     let mut mask = 0;
     while mask < MASKS {
-        let (mut place, mut side) = (0, 0);
+        let (mut position, mut side) = (0, 0);
         while side < 2 {
             let mut word = 0;
             while word < 8 {
                 let is_in = mask >> (word / words) & 1 == 1;
                 if is_in == (side == 0) {
-                    table[mask][place] = word as u8;
-                    place += 1;
+                    table[mask][position] = word as u8;
+                    position += 1;
                 }
                 word += 1;
             }
@@ -41,48 +45,65 @@ const fn compress_table<const MASKS: usize>(lanes: usize) -> [[u8; 8]; MASKS] {
 static COMPRESS_WORDS: [[u8; 8]; 256] = compress_table(8);
 static COMPRESS_PAIRS: [[u8; 8]; 16] = compress_table(4);
 
-/// Words all of whose bits are set, then as many without any: where one begins decides how many lanes it chooses.
+/// Eight words with all bits set, then eight zeros: an unaligned load is a mask of the first lanes.
 static FIRST: [u32; 16] =
     [u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, u32::MAX, 0, 0, 0, 0, 0, 0, 0, 0];
 
 /// A mask of the first `words` words of a register.
+///
+/// # Safety
+///
+/// The processor has AVX2, and `words` is at most eight.
 #[inline(always)]
 unsafe fn first(words: usize) -> __m256i {
     debug_assert!(words <= 8);
-    // SAFETY: at most eight words are left out before eight that are read.
+    // SAFETY: guaranteed by the caller of this function: the load begins at most eight words after the start.
     unsafe { _mm256_loadu_si256(FIRST.as_ptr().add(8 - words).cast()) }
 }
 
-/// Write a register whose first lanes belong at `low`, the others before `high`.
+/// Permute a register, and store it both from `low` on and before `high`.
+///
+/// # Safety
+///
+/// There is space for a full register at either end, and the processor has AVX2.
 #[inline(always)]
-unsafe fn compress_store<T>(vector: __m256i, places: &[u8; 8], low: *mut T, high: *mut T) {
-    // SAFETY: the caller has space for a whole register at either end; eight bytes are read.
+unsafe fn compress_store<T>(vector: __m256i, permutation: &[u8; 8], low: *mut T, high: *mut T) {
+    // SAFETY: guaranteed by the caller of this function; the permutation has the eight bytes that are loaded.
     unsafe {
-        let places = _mm256_cvtepu8_epi32(_mm_loadl_epi64(places.as_ptr().cast()));
-        let compress_table = _mm256_permutevar8x32_epi32(vector, places);
-        _mm256_storeu_si256(low.cast(), compress_table);
-        _mm256_storeu_si256(high.cast::<__m256i>().sub(1), compress_table);
+        let permutation = _mm256_cvtepu8_epi32(_mm_loadl_epi64(permutation.as_ptr().cast()));
+        let compressed = _mm256_permutevar8x32_epi32(vector, permutation);
+        _mm256_storeu_si256(low.cast(), compressed);
+        _mm256_storeu_si256(high.cast::<__m256i>().sub(1), compressed);
     }
 }
 
 /// [`Lanes::partition_partial`], item by item.
+///
+/// # Safety
+///
+/// There is space for all items between `low` and `high`.
 #[inline(always)]
 unsafe fn partition_items<T: Copy + Ord>(items: &[T], pivot: T, low: &mut *mut T, high: &mut *mut T) {
     for &item in items {
         let is_below = item < pivot;
-        // SAFETY: the caller has space for all items between `low` and `high`.
+        // SAFETY: guaranteed by the caller of this function.
         unsafe {
-            let after = high.sub(1);
-            // Where it does not belong, it is overwritten, or it is the last and both are one place.
+            let last_free = high.sub(1);
+            // Branch-free: the item is stored at both ends, and the wrong copy is overwritten later, or both are the last
+            // free element.
             low.write(item);
-            after.write(item);
+            last_free.write(item);
             *low = low.add(usize::from(is_below));
             *high = high.sub(usize::from(!is_below));
         }
     }
 }
 
-/// Four registers of four pairs of words, turned: lane `j` of register `i` is lane `i` of register `j`.
+/// Transpose four registers of four pairs of words: lane `j` of register `i` becomes lane `i` of register `j`.
+///
+/// # Safety
+///
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn transposed_pairs([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     // SAFETY: guaranteed by the caller of this function.
@@ -98,7 +119,11 @@ unsafe fn transposed_pairs([a, b, c, d]: [__m256i; 4]) -> [__m256i; 4] {
     }
 }
 
-/// As [`transposed_pairs`], of eight registers of eight words.
+/// As [`transposed_pairs`], for eight registers of eight words.
+///
+/// # Safety
+///
+/// The processor has AVX2.
 #[inline(always)]
 unsafe fn transposed([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
     // SAFETY: guaranteed by the caller of this function.
@@ -107,7 +132,7 @@ unsafe fn transposed([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
         let (k, l) = (_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
         let (m, n) = (_mm256_unpacklo_epi32(e, f), _mm256_unpackhi_epi32(e, f));
         let (o, p) = (_mm256_unpacklo_epi32(g, h), _mm256_unpackhi_epi32(g, h));
-        // Pairs of words: those of lanes 0 and 4, 2 and 6 of four registers, and so on.
+        // Pairs of words: those of lanes 0 and 4, of lanes 1 and 5, and so on, each from four registers.
         let [a, b] = [_mm256_unpacklo_epi64(i, k), _mm256_unpackhi_epi64(i, k)];
         let [c, d] = [_mm256_unpacklo_epi64(j, l), _mm256_unpackhi_epi64(j, l)];
         let [e, f] = [_mm256_unpacklo_epi64(m, o), _mm256_unpackhi_epi64(m, o)];
@@ -126,7 +151,11 @@ unsafe fn transposed([a, b, c, d, e, f, g, h]: [__m256i; 8]) -> [__m256i; 8] {
 }
 
 impl Avx2<u32> {
-    /// Bring lanes `i` and `i ^ X` in order.
+    /// Compare and exchange lanes `i` and `i ^ X`: the lower lane gets the minimum.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn order<const X: usize, const UPPER: i32>(vector: __m256i) -> __m256i {
         const { assert!(UPPER as u32 == upper(X, 8)) };
@@ -140,13 +169,13 @@ impl Avx2<u32> {
                 7 => Self::reverse(vector),
                 _ => unreachable!("networks of eight lanes have no such step"),
             };
-            let (lesser, greater) = Self::min_max(vector, partner);
-            _mm256_blend_epi32::<UPPER>(lesser, greater)
+            let (min, max) = Self::min_max(vector, partner);
+            _mm256_blend_epi32::<UPPER>(min, max)
         }
     }
 }
 
-// SAFETY: each function is its instructions.
+// SAFETY: each function only executes its instructions, on the pointers that the trait allows.
 unsafe impl Lanes for Avx2<u32> {
     type Item = u32;
     type Vector = __m256i;
@@ -189,7 +218,7 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn load_partial(from: *const u32, count: usize) -> __m256i {
-        // SAFETY: the caller's promise; what a mask leaves out is not read.
+        // SAFETY: guaranteed by the caller of this function; masked lanes are not read.
         unsafe {
             if count == Self::COUNT {
                 return Self::load(from);
@@ -203,7 +232,7 @@ unsafe impl Lanes for Avx2<u32> {
     }
     #[inline(always)]
     unsafe fn store_partial(to: *mut u32, count: usize, vector: __m256i) {
-        // SAFETY: the caller's promise; what a mask leaves out is not written.
+        // SAFETY: guaranteed by the caller of this function; masked lanes are not written.
         unsafe {
             match count {
                 Self::COUNT => _mm256_storeu_si256(to.cast(), vector),
@@ -256,15 +285,22 @@ unsafe impl Lanes for Avx2<u32> {
     }
 }
 
-/// 64-bit items are compared as signed ones, since AVX2 compares no others: with their first bit turned.
+/// 64-bit items are compared as signed integers with the highest bit flipped, since AVX2 has no unsigned comparison.
 impl Avx2<u64> {
+    /// # Safety
+    ///
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn flip_sign(vector: __m256i) -> __m256i {
         // SAFETY: guaranteed by the caller of this function.
         unsafe { _mm256_xor_si256(vector, _mm256_set1_epi64x(i64::MIN)) }
     }
 
-    /// Bring lanes `i` and `i ^ X` in order.
+    /// Compare and exchange lanes `i` and `i ^ X`: the lower lane gets the minimum.
+    ///
+    /// # Safety
+    ///
+    /// The processor has AVX2.
     #[inline(always)]
     unsafe fn order<const X: usize, const UPPER_WORDS: i32>(vector: __m256i) -> __m256i {
         const { assert!(UPPER_WORDS as u32 == upper(2 * X, 8)) };
@@ -276,13 +312,13 @@ impl Avx2<u64> {
                 3 => Self::reverse(vector),
                 _ => unreachable!("networks of four lanes have no such step"),
             };
-            let (lesser, greater) = Self::min_max(vector, partner);
-            _mm256_blend_epi32::<UPPER_WORDS>(lesser, greater)
+            let (min, max) = Self::min_max(vector, partner);
+            _mm256_blend_epi32::<UPPER_WORDS>(min, max)
         }
     }
 }
 
-// SAFETY: each function is its instructions.
+// SAFETY: each function only executes its instructions, on the pointers that the trait allows.
 unsafe impl Lanes for Avx2<u64> {
     type Item = u64;
     type Vector = __m256i;
@@ -325,19 +361,19 @@ unsafe impl Lanes for Avx2<u64> {
     }
     #[inline(always)]
     unsafe fn load_partial(from: *const u64, count: usize) -> __m256i {
-        // SAFETY: the caller's promise; what a mask leaves out is not read.
+        // SAFETY: guaranteed by the caller of this function; masked lanes are not read.
         unsafe {
             if count == Self::COUNT {
                 return Self::flip_sign(Self::load(from));
             }
             let mask = first(2 * count);
-            let greatest = _mm256_xor_si256(mask, _mm256_set1_epi32(-1));
-            Self::flip_sign(_mm256_or_si256(_mm256_maskload_epi64(from.cast(), mask), greatest))
+            let max_value = _mm256_xor_si256(mask, _mm256_set1_epi32(-1));
+            Self::flip_sign(_mm256_or_si256(_mm256_maskload_epi64(from.cast(), mask), max_value))
         }
     }
     #[inline(always)]
     unsafe fn store_partial(to: *mut u64, count: usize, vector: __m256i) {
-        // SAFETY: the caller's promise; what a mask leaves out is not written.
+        // SAFETY: guaranteed by the caller of this function; masked lanes are not written.
         unsafe {
             let vector = Self::flip_sign(vector);
             match count {

@@ -1,4 +1,4 @@
-//! Lanes of AVX-512, which packs them by a mask.
+//! AVX-512 lanes. Partitions use the compress instructions.
 
 use std::arch::x86_64::*;
 use std::marker::PhantomData;
@@ -11,25 +11,28 @@ use super::networks::{BLOCK, sort_columns};
 /// Items in registers of 64 bytes.
 pub(in crate::sort) struct Avx512<T>(PhantomData<T>);
 
+/// # Safety
+///
+/// The processor has AVX-512F, BMI2 and POPCNT.
 #[target_feature(enable = "avx512f,bmi2,popcnt")]
 unsafe fn with_avx512<R>(body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Row `x` says that lane `i` takes lane `i ^ x`.
-macro_rules! places {
+/// Permutations of lanes: in row `x` lane `i` takes the value of lane `i ^ x`.
+macro_rules! xor_permutations {
     ($ty:ty, $count:literal) => {{
-        let mut places = [[0; $count]; $count];
+        let mut xor_permutations = [[0; $count]; $count];
         let mut x = 0;
         while x < $count {
             let mut i = 0;
             while i < $count {
-                places[x][i] = (i ^ x) as $ty;
+                xor_permutations[x][i] = (i ^ x) as $ty;
                 i += 1;
             }
             x += 1;
         }
-        places
+        xor_permutations
     }};
 }
 
@@ -44,19 +47,19 @@ macro_rules! lanes {
             unsafe fn first(count: usize) -> $mask {
                 ((1u32 << count) - 1) as $mask
             }
-            /// Bring lanes `i` and `i ^ X` in order.
+            /// Compare and exchange lanes `i` and `i ^ X`: the lower lane gets the minimum.
             #[inline(always)]
             unsafe fn order<const X: usize>(vector: __m512i) -> __m512i {
-                const PLACES: [[$ty; $count]; $count] = places!($ty, $count);
-                // SAFETY: the array fills a register.
+                const PERMUTATIONS: [[$ty; $count]; $count] = xor_permutations!($ty, $count);
+                // SAFETY: the array fills a register, and the caller guarantees AVX-512.
                 unsafe {
-                    let partner = $permute(_mm512_loadu_si512(PLACES[X].as_ptr().cast()), vector);
+                    let partner = $permute(_mm512_loadu_si512(PERMUTATIONS[X].as_ptr().cast()), vector);
                     $mask_max($min(vector, partner), const { upper(X, $count) } as $mask, vector, partner)
                 }
             }
         }
 
-        // SAFETY: each function is its instruction.
+        // SAFETY: each function only executes its instructions, on the pointers that the trait allows.
         unsafe impl Lanes for Avx512<$ty> {
             type Item = $ty;
             type Vector = __m512i;
@@ -89,8 +92,8 @@ macro_rules! lanes {
                     let below = $below(vector, pivots);
                     let ones = below.count_ones() as usize;
                     _mm512_storeu_si512(low.cast(), $pack(below, vector));
-                    let rest = $count - ones;
-                    $store(high.sub(rest).cast(), Self::first(rest), $pack(!below, vector));
+                    let above = $count - ones;
+                    $store(high.sub(above).cast(), Self::first(above), $pack(!below, vector));
                     ones
                 }
             }
@@ -104,9 +107,9 @@ macro_rules! lanes {
                     let ones = below.count_ones() as usize;
                     $store(low.cast(), Self::first(ones), $pack(below, vector));
                     *low = low.add(ones);
-                    let rest = items.len() - ones;
-                    *high = high.sub(rest);
-                    $store(high.cast(), Self::first(rest), $pack(valid & !below, vector));
+                    let above = items.len() - ones;
+                    *high = high.sub(above);
+                    $store(high.cast(), Self::first(above), $pack(valid & !below, vector));
                 }
             }
             #[inline(always)]
@@ -126,9 +129,9 @@ macro_rules! lanes {
             }
             #[inline(always)]
             unsafe fn reverse(vector: __m512i) -> __m512i {
-                const PLACES: [[$ty; $count]; $count] = places!($ty, $count);
-                // SAFETY: the array fills a register.
-                unsafe { $permute(_mm512_loadu_si512(PLACES[$count - 1].as_ptr().cast()), vector) }
+                const PERMUTATIONS: [[$ty; $count]; $count] = xor_permutations!($ty, $count);
+                // SAFETY: the array fills a register, and the caller guarantees AVX-512.
+                unsafe { $permute(_mm512_loadu_si512(PERMUTATIONS[$count - 1].as_ptr().cast()), vector) }
             }
             #[inline(always)]
             unsafe fn sort_runs(vectors: &mut [__m512i; BLOCK]) {
@@ -164,7 +167,11 @@ lanes! {
     sort 1 3 1 7 2 1, merge 4 2 1, networks BLOCK, runs each
 }
 
-/// Sort each register by itself.
+/// Sort each register separately.
+///
+/// # Safety
+///
+/// The processor has AVX-512.
 #[inline(always)]
 unsafe fn each(vectors: &mut [__m512i; BLOCK]) {
     for vector in vectors {
@@ -173,7 +180,11 @@ unsafe fn each(vectors: &mut [__m512i; BLOCK]) {
     }
 }
 
-/// Sort the columns of as many registers as they have lanes, which then become registers.
+/// Sort the columns of a square block of registers, then transpose it so that each register is sorted.
+///
+/// # Safety
+///
+/// The processor has AVX-512.
 #[inline(always)]
 unsafe fn columns(vectors: &mut [__m512i; BLOCK]) {
     // SAFETY: guaranteed by the caller of this function.

@@ -1,5 +1,4 @@
-//! Sorts integers with AVX-512 or AVX2: a quicksort that packs vectors on either side of a pivot, and networks of registers
-//! for few items.
+//! Sorting of integers with AVX-512 or AVX2: quicksort with a vectorised partition, and sorting networks for few items.
 //!
 //! After B. Bramas, "A novel hybrid quicksort algorithm vectorized using AVX-512 on Intel Skylake" (2017).
 
@@ -17,25 +16,25 @@ use self::avx512::Avx512;
 use self::lanes::Lanes;
 use super::order::Item;
 
-/// Vectors that are partitioned at a time.
+/// Vectors partitioned per step.
 const STEPS: usize = 8;
-// A partition keeps two blocks and a rest aside.
+// A partition buffers two blocks and a remainder.
 const _: () = assert!(networks::BLOCK >= 2 * STEPS);
-/// The most items in a register.
+/// Maximum items in a register.
 const MAX_LANES: usize = 16;
-/// From this many items on, the pivot is the median of many.
+/// Minimum number of items for which the pivot is the median of a large sample.
 const MIN_MEDIAN_OF_MANY: usize = 1 << 14;
-/// From this many items on, threads share the work.
+/// Minimum number of items for several threads.
 const MIN_PARALLEL: usize = 1 << 16;
 
-/// The instructions that items are sorted with.
+/// The instruction set for sorting.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Instructions {
     Avx512,
     Avx2,
 }
 
-/// The best that this processor has.
+/// The best instruction set of this processor.
 fn instructions() -> Option<Instructions> {
     let has_bits = || is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("popcnt");
     match level() {
@@ -45,7 +44,7 @@ fn instructions() -> Option<Instructions> {
     }
 }
 
-/// Can items be sorted with vectors here?
+/// Whether items can be sorted with vector instructions.
 pub(super) fn has_vectors() -> bool {
     instructions().is_some()
 }
@@ -66,7 +65,7 @@ impl VectorItem for u64 {
     type Avx2Lanes = Avx2<u64>;
 }
 
-/// Sort with vectors if the processor has them; says whether it did.
+/// Sort with vector instructions if the processor has them; returns whether it did.
 pub(super) fn sort_with_vectors<T: VectorItem>(items: &mut [T]) -> bool {
     let threads = num_threads().min(items.len() / MIN_PARALLEL);
     // SAFETY: the processor has the instructions.
@@ -80,8 +79,8 @@ pub(super) fn sort_with_vectors<T: VectorItem>(items: &mut [T]) -> bool {
     true
 }
 
-/// Bring the item that sorting would put at `kth` there, none greater before and none lesser after it, with vectors if
-/// the processor has them; says whether it did.
+/// Move the item with sorted position `kth` there, with no greater items before it and no smaller ones after it, if the
+/// processor has vector instructions; returns whether it did.
 pub(super) fn select_with_vectors<T: VectorItem>(items: &mut [T], kth: usize) -> bool {
     // SAFETY: the processor has the instructions.
     unsafe {
@@ -94,11 +93,14 @@ pub(super) fn select_with_vectors<T: VectorItem>(items: &mut [T], kth: usize) ->
     true
 }
 
-/// How many bad pivots are too many.
+/// Maximum number of partitions on a path before the sort falls back, to bound the cost of bad pivots.
 fn depth_for(count: usize) -> u32 {
     2 * count.max(2).ilog2()
 }
 
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 unsafe fn sort<L: Lanes>(items: &mut [L::Item], threads: usize) {
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
@@ -110,30 +112,34 @@ unsafe fn sort<L: Lanes>(items: &mut [L::Item], threads: usize) {
     }
 }
 
-/// Partition until there is a part for each thread, then sort the parts.
+/// Partition until there are several ranges for each thread, then sort these.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 unsafe fn sort_on_threads<L: Lanes>(items: &mut [L::Item], threads: usize) {
-    let least = items.len() / (4 * threads);
-    let mut parts = Vec::new();
-    let mut open = vec![(0, items.len(), depth_for(4 * threads))];
-    while let Some((start, end, depth)) = open.pop() {
-        if end - start <= 2 * least || depth == 0 {
-            parts.push((start, end));
+    let min_length = items.len() / (4 * threads);
+    let mut partitions = Vec::new();
+    let mut pending = vec![(0, items.len(), depth_for(4 * threads))];
+    while let Some((start, end, depth)) = pending.pop() {
+        if end - start <= 2 * min_length || depth == 0 {
+            partitions.push((start, end));
             continue;
         }
         // SAFETY: guaranteed by the caller of this function.
         match unsafe { split::<L>(&mut items[start..end]) } {
             Split::Done => {}
             Split::At(left, right) => {
-                open.extend([(start, start + left, depth - 1), (start + right, end, depth - 1)]);
+                pending.extend([(start, start + left, depth - 1), (start + right, end, depth - 1)]);
             }
         }
     }
-    // The longest first, so that none is left over at the end.
-    parts.sort_unstable_by_key(|(start, end)| start.wrapping_sub(*end));
+    // The longest first, for load balancing.
+    partitions.sort_unstable_by_key(|(start, end)| start.wrapping_sub(*end));
     let all = Target::over(items);
-    parallel_for(parts.len(), |i| {
-        let (start, end) = parts[i];
-        // SAFETY: parts are disjoint, the items outlive the call, and the processor is the same.
+    parallel_for(partitions.len(), |i| {
+        let (start, end) = partitions[i];
+        // SAFETY: the ranges are disjoint, the items outlive the call, and the processor is the same.
         unsafe {
             quicksort::<L>(
                 std::slice::from_raw_parts_mut(all.at(start as isize), end - start),
@@ -143,6 +149,9 @@ unsafe fn sort_on_threads<L: Lanes>(items: &mut [L::Item], threads: usize) {
     });
 }
 
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 unsafe fn quicksort<L: Lanes>(mut items: &mut [L::Item], mut depth: u32) {
     while items.len() > L::NETWORK * L::COUNT {
         if depth == 0 {
@@ -151,20 +160,23 @@ unsafe fn quicksort<L: Lanes>(mut items: &mut [L::Item], mut depth: u32) {
         depth -= 1;
         // SAFETY: guaranteed by the caller of this function.
         let Split::At(left, right) = (unsafe { split::<L>(items) }) else { return };
-        let (first, rest) = items.split_at_mut(right);
-        let first = &mut first[..left];
-        let (shorter, longer) = if first.len() < rest.len() { (first, rest) } else { (rest, first) };
-        // SAFETY: as above.
+        let (lower, upper) = items.split_at_mut(right);
+        let lower = &mut lower[..left];
+        let (shorter, longer) = if lower.len() < upper.len() { (lower, upper) } else { (upper, lower) };
+        // SAFETY: guaranteed by the caller of this function.
         unsafe { quicksort::<L>(shorter, depth) };
         items = longer;
     }
-    // SAFETY: as above.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { networks::sort::<L>(items) };
 }
 
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 unsafe fn quickselect<L: Lanes>(items: &mut [L::Item], kth: usize) {
     let (mut start, mut end, mut depth) = (0, items.len(), depth_for(items.len()));
-    // Items that are not wanted need not be sorted.
+    // Only the range that contains `kth` is partitioned further.
     while end - start > networks::BLOCK * L::COUNT {
         if depth == 0 {
             items[start..end].select_nth_unstable(kth - start);
@@ -181,40 +193,47 @@ unsafe fn quickselect<L: Lanes>(items: &mut [L::Item], kth: usize) {
             return;
         }
     }
-    // SAFETY: as above.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe { quicksort::<L>(&mut items[start..end], depth) };
 }
 
-/// What a partition found.
+/// The result of a partition.
 enum Split {
     /// All items are equal.
     Done,
-    /// Those before the first place and those from the second on are to be sorted; those between are equal.
+    /// Items before the first index and from the second one on still need sorting; those between are equal.
     At(usize, usize),
 }
 
+/// # Safety
+///
+/// The processor has the instructions of `L`, and there are more items than a block of registers holds.
 unsafe fn split<L: Lanes>(items: &mut [L::Item]) -> Split {
-    // SAFETY: the caller's promise, and there are more items than a block of registers holds.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let pivot = pivot_of::<L>(items);
         let left = partition::<L>(items, pivot);
         if left > 0 {
             return Split::At(left, left);
         }
-        // The pivot is the least. The greatest is its own successor, but then all are equal.
+        // The pivot is the minimum. The maximum value is its own successor, but then all items are equal.
         let right = partition::<L>(items, L::next(pivot));
         if right == items.len() || right == 0 { Split::Done } else { Split::At(0, right) }
     }
 }
 
-/// The median of items spread over all.
+/// The median of a sample spread over all items.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
     let mut sample = [L::Item::default(); 8 * MAX_LANES];
     let count = if items.len() < MIN_MEDIAN_OF_MANY { L::COUNT } else { sample.len() };
     let stride = items.len() / count;
-    for (i, place) in sample[..count].iter_mut().enumerate() {
-        // Not at equal distances: patterns in the items must not meet them.
-        *place = items[i * stride + ((i * 0x9e37_79b9) >> 7) % stride];
+    for (i, item) in sample[..count].iter_mut().enumerate() {
+        // At irregular distances, so that regular patterns in the items do not bias the sample.
+        *item = items[i * stride + ((i * 0x9e37_79b9) >> 7) % stride];
     }
     // SAFETY: guaranteed by the caller of this function.
     unsafe { quicksort::<L>(&mut sample[..count], 32) };
@@ -225,6 +244,10 @@ unsafe fn pivot_of<L: Lanes>(items: &[L::Item]) -> L::Item {
 ///
 /// Reads vectors from the end with less free space and writes lanes to both ends. The first vectors of both ends are buffered
 /// to create that space.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`, and there are more items than a block of registers holds.
 unsafe fn partition<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usize {
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
@@ -235,27 +258,30 @@ unsafe fn partition<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usize {
     }
 }
 
+/// # Safety
+///
+/// As for [`partition`].
 #[inline(always)]
 unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usize {
     let count = items.len();
     let block = STEPS * L::COUNT;
-    let odd = count % L::COUNT;
+    let remainder = count % L::COUNT;
     debug_assert!(count > networks::BLOCK * L::COUNT, "networks sort a block");
     let start = items.as_mut_ptr();
-    // SAFETY: reads stay between `from` and `to`. Reading from the end with less free room leaves at least half of
-    // what is kept aside free at either end, a block, so that writes reach only what has been read. Whole registers
-    // written at either end go beyond their items, but not beyond that block.
+    // SAFETY: reads stay between `from` and `to`. Reading from the end with less free space leaves at least half of the
+    // buffered space, a block, free at either end, so that writes only reach memory that has been read. Full registers
+    // written at either end extend beyond their items, but not beyond that block.
     unsafe {
         let pivots = L::pivots(pivot);
-        let mut aside = [L::Item::default(); (2 * STEPS + 1) * MAX_LANES];
-        let kept = 2 * block + odd;
-        aside[..block].copy_from_slice(&items[..block]);
-        aside[block..kept].copy_from_slice(&items[count - block - odd..]);
-        let (mut from, mut to) = (start.add(block), start.add(count - block - odd));
+        let mut buffered = [L::Item::default(); (2 * STEPS + 1) * MAX_LANES];
+        let buffered_count = 2 * block + remainder;
+        buffered[..block].copy_from_slice(&items[..block]);
+        buffered[block..buffered_count].copy_from_slice(&items[count - block - remainder..]);
+        let (mut from, mut to) = (start.add(block), start.add(count - block - remainder));
         let (mut low, mut high) = (start, start.add(count));
         while to.offset_from_unsigned(from) >= block {
             let source = next_block(&mut from, &mut to, low, high, block);
-            // All are read before the first is written, which may lie over them.
+            // All vectors are loaded before the first store, which may overlap them.
             let mut vectors = [L::load(source); STEPS];
             for (i, vector) in vectors.iter_mut().enumerate().skip(1) {
                 *vector = L::load(source.add(i * L::COUNT));
@@ -268,8 +294,8 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
             let source = next_block(&mut from, &mut to, low, high, L::COUNT);
             partition_register::<L>(L::load(source), pivots, &mut low, &mut high);
         }
-        for chunk in aside[..kept].chunks(L::COUNT) {
-            // Two registers that are written whole must not meet.
+        for chunk in buffered[..buffered_count].chunks(L::COUNT) {
+            // Two full registers, stored at both ends, must not overlap.
             if high.offset_from_unsigned(low) >= 2 * L::COUNT {
                 partition_register::<L>(L::load(chunk.as_ptr()), pivots, &mut low, &mut high);
             } else {
@@ -280,7 +306,11 @@ unsafe fn partition_body<L: Lanes>(items: &mut [L::Item], pivot: L::Item) -> usi
     }
 }
 
-/// Take a block from the end that has less free room.
+/// Take a block from the end with less free space.
+///
+/// # Safety
+///
+/// All pointers are into the same items, and there are at least `block` items between `from` and `to`.
 #[inline(always)]
 unsafe fn next_block<T>(
     from: &mut *mut T,
@@ -289,7 +319,7 @@ unsafe fn next_block<T>(
     high: *mut T,
     block: usize,
 ) -> *const T {
-    // SAFETY: all point into the items; the caller checks that there is a block between `from` and `to`.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         if from.offset_from_unsigned(low) <= high.offset_from_unsigned(*to) {
             let source = *from;
@@ -302,7 +332,11 @@ unsafe fn next_block<T>(
     }
 }
 
-/// Write the lanes below the pivot from `low` on, the others before `high`.
+/// Store the lanes below the pivot from `low` on, the others before `high`.
+///
+/// # Safety
+///
+/// There is space for a full register at either end, and the processor has the instructions of `L`.
 #[inline(always)]
 unsafe fn partition_register<L: Lanes>(
     vector: L::Vector,
@@ -310,7 +344,7 @@ unsafe fn partition_register<L: Lanes>(
     low: &mut *mut L::Item,
     high: &mut *mut L::Item,
 ) {
-    // SAFETY: the caller has space for a whole register at either end.
+    // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let below = L::partition(vector, pivots, *low, *high);
         *low = low.add(below);
@@ -322,11 +356,11 @@ unsafe fn partition_register<L: Lanes>(
 mod tests {
     use super::*;
 
-    fn check<L: Lanes>(found: Instructions, of: impl Fn(u64) -> L::Item)
+    fn check<L: Lanes>(instructions: Instructions, of: impl Fn(u64) -> L::Item)
     where
         L::Item: std::fmt::Debug,
     {
-        if !has(found) {
+        if !has(instructions) {
             return;
         }
         let mut state = 7u64;
@@ -349,23 +383,23 @@ mod tests {
             ];
             for pattern in patterns {
                 let mut items: Vec<L::Item> = (0..length).map(|i| of(pattern(i))).collect();
-                let mut wanted = items.clone();
-                wanted.sort_unstable();
+                let mut expected = items.clone();
+                expected.sort_unstable();
                 let threads = num_threads().min(items.len() / MIN_PARALLEL);
                 // SAFETY: the processor has the instructions.
                 unsafe { sort::<L>(&mut items, threads) };
-                assert!(items == wanted, "{length} items");
+                assert!(items == expected, "{length} items");
             }
         }
     }
 
-    /// Does the processor have these, be there better ones or not?
+    /// Whether the processor has these instructions, even if it has better ones.
     fn has(instructions: Instructions) -> bool {
         super::instructions().is_some_and(|best| best == Instructions::Avx512 || best == instructions)
     }
 
     #[test]
-    fn sorts_whatever_the_order_and_the_repetitions() {
+    fn sorts_any_order_and_repetitions() {
         check::<Avx512<u32>>(Instructions::Avx512, |x| x as u32);
         check::<Avx512<u64>>(Instructions::Avx512, |x| x);
         check::<Avx512<u64>>(Instructions::Avx512, u64::reverse_bits);
@@ -379,28 +413,28 @@ mod tests {
         for length in [1usize, 2, 100, 129, 257, 300, 1025, 2049, 5000, 100_000] {
             for kth in [0, length / 3, length - 1] {
                 let mut items: Vec<T> = (0..length as u64).map(|i| of(i * 7919 % 10_007 % 3001)).collect();
-                let mut wanted = items.clone();
-                wanted.sort_unstable();
+                let mut expected = items.clone();
+                expected.sort_unstable();
                 if !select_with_vectors(&mut items, kth) {
                     return;
                 }
-                assert_eq!(items[kth], wanted[kth]);
-                assert!(items[..kth].iter().all(|&item| item <= wanted[kth]));
-                assert!(items[kth..].iter().all(|&item| item >= wanted[kth]));
+                assert_eq!(items[kth], expected[kth]);
+                assert!(items[..kth].iter().all(|&item| item <= expected[kth]));
+                assert!(items[kth..].iter().all(|&item| item >= expected[kth]));
                 items.sort_unstable();
-                assert_eq!(items, wanted);
+                assert_eq!(items, expected);
             }
         }
     }
 
     #[test]
-    fn selects_what_sorting_would_put_there() {
+    fn selects_the_item_of_the_sorted_position() {
         check_selection::<u64>(|x| x);
         check_selection::<u32>(|x| x as u32);
     }
 
     #[test]
-    fn gives_up_on_pivots_that_do_not_divide() {
+    fn falls_back_after_too_many_bad_pivots() {
         let mut items: Vec<u32> = (0..10_000).map(|i| i * 7919 % 10_007).collect();
         if has(Instructions::Avx2) {
             // SAFETY: the processor has the instructions.

@@ -1,18 +1,22 @@
-//! Networks that sort few items: columns of registers first, whose runs are then merged by bitonic networks (K. E. Batcher,
-//! "Sorting networks and their applications", 1968).
+//! Sorting networks for few items: columns of registers are sorted first, and the resulting runs merged by bitonic networks
+//! (K. E. Batcher, "Sorting networks and their applications", 1968).
 
 use std::mem::MaybeUninit;
 
 use super::lanes::Lanes;
 
-/// Registers that are sorted side by side.
+/// Registers of a block, sorted column by column.
 pub(super) const BLOCK: usize = 16;
-/// Registers that are brought in order at once where more are merged.
+/// Registers that fit the register file together in the last steps of a larger merge.
 const GROUP: usize = 8;
-/// The most registers of [`Lanes::NETWORK`].
+/// Maximum of [`Lanes::NETWORK`].
 const MAX_REGISTERS: usize = 128;
 
 /// Sort at most [`Lanes::NETWORK`] registers of items.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
@@ -31,8 +35,12 @@ pub(super) unsafe fn sort<L: Lanes>(items: &mut [L::Item]) {
 }
 
 /// Sort at most `N` registers of items.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 unsafe fn sort_few<L: Lanes, const N: usize>(items: &mut [L::Item]) {
-    // SAFETY: only items are read and written; the caller's promise.
+    // SAFETY: guaranteed by the caller of this function; only the items are accessed.
     unsafe {
         L::compiled(
             #[inline(always)]
@@ -47,42 +55,54 @@ unsafe fn sort_few<L: Lanes, const N: usize>(items: &mut [L::Item]) {
     }
 }
 
-/// Items of register number `index`.
+/// Number of items in register `index`.
 #[inline(always)]
-fn held<L: Lanes>(items: &[L::Item], index: usize) -> usize {
+fn item_count<L: Lanes>(items: &[L::Item], index: usize) -> usize {
     items.len().saturating_sub(index * L::COUNT).min(L::COUNT)
 }
 
-/// `N` registers from number `first` on, the greatest of all after the last item.
+/// Load `N` registers, beginning with register `first`, padded with the maximum value.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 #[inline(always)]
 unsafe fn load<L: Lanes, const N: usize>(items: &[L::Item], first: usize) -> [L::Vector; N] {
-    let place = |i: usize| items.as_ptr().wrapping_add((first + i) * L::COUNT);
-    // SAFETY: only items are read; the caller's promise.
+    let register = |i: usize| items.as_ptr().wrapping_add((first + i) * L::COUNT);
+    // SAFETY: guaranteed by the caller of this function; only the items are read.
     unsafe {
-        let mut vectors = [L::load_partial(place(0), held::<L>(items, first)); N];
+        let mut vectors = [L::load_partial(register(0), item_count::<L>(items, first)); N];
         for (i, vector) in vectors.iter_mut().enumerate().skip(1) {
-            *vector = L::load_partial(place(i), held::<L>(items, first + i));
+            *vector = L::load_partial(register(i), item_count::<L>(items, first + i));
         }
         vectors
     }
 }
 
-/// Write what there are items of.
+/// Store the items of a register, without the padding.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 #[inline(always)]
 unsafe fn store<L: Lanes>(items: &mut [L::Item], index: usize, vector: L::Vector) {
-    let count = held::<L>(items, index);
-    // SAFETY: only items are written; the caller's promise.
+    let count = item_count::<L>(items, index);
+    // SAFETY: guaranteed by the caller of this function; only the items are written.
     unsafe { L::store_partial(items.as_mut_ptr().wrapping_add(index * L::COUNT), count, vector) };
 }
 
 /// Sort all lanes of `N` registers.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 #[inline(always)]
 unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
         let mut width = 1;
         if N == BLOCK {
-            L::sort_runs((&mut vectors[..]).try_into().expect("as many"));
+            L::sort_runs((&mut vectors[..]).try_into().expect("a block"));
             width = L::RUN;
         } else {
             for vector in &mut *vectors {
@@ -91,7 +111,7 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
         }
         while width < N {
             for run in vectors.chunks_exact_mut(2 * width) {
-                // The second half turned round makes the whole rise, then fall.
+                // Reversing the second half makes the run a bitonic sequence.
                 run[width..].reverse();
                 for i in 0..width {
                     let (a, b) = (run[i], L::reverse(run[width + i]));
@@ -113,15 +133,19 @@ unsafe fn sort_vectors<L: Lanes, const N: usize>(vectors: &mut [L::Vector; N]) {
     }
 }
 
-/// Sort more than a block: blocks, which are merged two by two. What is beyond the items would be greater than all, and stays
-/// there.
+/// Sort more than a block: sort blocks, then merge pairs. Registers beyond the items would hold maximum values only, and
+/// these stay at the end, so they need not exist.
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 #[inline(always)]
 unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
     let count = items.len().div_ceil(L::COUNT).next_multiple_of(GROUP);
-    assert!(count <= MAX_REGISTERS, "networks sort fewer");
-    let mut room = [const { MaybeUninit::<L::Vector>::uninit() }; MAX_REGISTERS];
-    let vectors = room.as_mut_ptr().cast::<L::Vector>();
-    // SAFETY: the first `count` registers are written before they are read; the caller's promise.
+    assert!(count <= MAX_REGISTERS, "too many registers for the networks");
+    let mut buffer = [const { MaybeUninit::<L::Vector>::uninit() }; MAX_REGISTERS];
+    let vectors = buffer.as_mut_ptr().cast::<L::Vector>();
+    // SAFETY: guaranteed by the caller of this function; the first `count` registers are written before they are read.
     unsafe {
         for first in (0..count).step_by(BLOCK) {
             let mut block = load::<L, BLOCK>(items, first);
@@ -144,6 +168,10 @@ unsafe fn sort_many<L: Lanes>(items: &mut [L::Item]) {
 }
 
 /// Merge the first `width` registers with those after them, up to `end`, a multiple of [`GROUP`].
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`, and `end` registers are readable and writable.
 #[inline(always)]
 unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
     if end <= width {
@@ -151,11 +179,11 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
     }
     // SAFETY: guaranteed by the caller of this function.
     unsafe {
-        // Each with its mirror image.
+        // Compare each register with its mirror image.
         for i in 2 * width - end..width {
             let (a, b) = (vectors.add(i), vectors.add(2 * width - 1 - i));
-            let (lesser, greater) = L::min_max(*a, L::reverse(*b));
-            (*a, *b) = (lesser, L::reverse(greater));
+            let (min, max) = L::min_max(*a, L::reverse(*b));
+            (*a, *b) = (min, L::reverse(max));
         }
         let mut distance = width / 2;
         while distance >= GROUP {
@@ -183,7 +211,11 @@ unsafe fn merge<L: Lanes>(vectors: *mut L::Vector, width: usize, end: usize) {
     }
 }
 
-/// Sort lane by lane, so that each holds items of one rank: 60 comparisons in ten layers (M. W. Green, 1969).
+/// Sort each lane across the registers, with 60 comparisons in ten layers (M. W. Green, 1969).
+///
+/// # Safety
+///
+/// The processor has the instructions of `L`.
 #[inline(always)]
 pub(super) unsafe fn sort_columns<L: Lanes>(vectors: &mut [L::Vector; BLOCK]) {
     macro_rules! compare {

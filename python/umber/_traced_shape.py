@@ -42,8 +42,8 @@ class Lengths(tuple[int, ...]):
         if not isinstance(other, tuple) or len(other) != len(self):
             return False
         if isinstance(other, Lengths) and tuple.__eq__(self, other):
-            for own, its in zip(self._axes, other._axes, strict=True):
-                self._reader.note_equal(own, other._reader, its)
+            for own, theirs in zip(self._axes, other._axes, strict=True):
+                self._reader.note_equal(own, other._reader, theirs)
             return True
         return self._all() == tuple(other)
 

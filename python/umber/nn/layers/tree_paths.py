@@ -1,4 +1,4 @@
-"""Slots in trees of modules, dicts, lists and tuples: found by a tree of values, and assigned.
+"""Slots in trees of modules, dicts, lists and tuples: search by a tree of values, and assignment.
 
 Dicts are accessed by the methods of `dict`, because a module may define others, such as a
 `__getitem__` that counts its layers.
@@ -21,10 +21,10 @@ class Elements:
         return _entry(self.container, self.key)[index]
 
     def __setitem__(self, index: int, value: Any) -> None:
-        before = _entry(self.container, self.key)
-        elements = [*before]
+        old = _entry(self.container, self.key)
+        elements = [*old]
         elements[index] = value
-        _put(self.container, self.key, with_elements(before, elements))
+        _put(self.container, self.key, with_elements(old, elements))
 
     def __len__(self) -> int:
         return len(_entry(self.container, self.key))
@@ -62,10 +62,10 @@ def with_elements(like: tuple, elements: Iterable[Any]) -> tuple:
 
 def assign(slots: list[Slot]) -> list[Slot]:
     """Store the values of the slots; returns the slots that undo it."""
-    before = [Slot(container, key, _entry(container, key)) for container, key, _ in slots]
+    originals = [Slot(container, key, _entry(container, key)) for container, key, _ in slots]
     for container, key, value in slots:
         _put(container, key, value)
-    return before
+    return originals
 
 
 def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> list[Slot]:
@@ -84,13 +84,13 @@ def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> li
 def containers_in(tree: Any) -> list[Any]:
     """The dicts, lists and tuples of a tree, each once, starting with the tree itself."""
     pending: list[Any] = [tree]
-    found: dict[int, Any] = {}
+    containers: dict[int, Any] = {}
     while pending:
         container = pending.pop()
-        if isinstance(container, (dict, list, tuple)) and id(container) not in found:
-            found[id(container)] = container
+        if isinstance(container, (dict, list, tuple)) and id(container) not in containers:
+            containers[id(container)] = container
             pending += (value for _, value in _pairs(container))
-    return [*found.values()]
+    return [*containers.values()]
 
 
 def by_key(target: dict, updates: Any, leaf: type) -> dict:
@@ -106,25 +106,25 @@ def by_key(target: dict, updates: Any, leaf: type) -> dict:
         return updates
     names = {str(key): key for key in own}
 
-    def leads_on(path: str) -> bool:
+    def is_prefix(path: str) -> bool:
         return path in names or any(name.startswith(f"{path}.") for name in names)
 
-    found = {}
+    result = {}
     pending = [*reversed(dict.items(updates))]
     while pending:
         key, new = pending.pop()
         own_key = key if key in own else names.get(str(key), key)
-        held = dict.get(target, own_key, {})
-        if _is_container(new, leaf) and isinstance(held, dict):
+        current = dict.get(target, own_key, {})
+        if _is_container(new, leaf) and isinstance(current, dict):
             inner = dict(_pairs(new))
-            further = [k for k in inner if k not in dict.keys(held) and leads_on(f"{key}.{k}")]
-            pending += [(f"{key}.{k}", inner.pop(k)) for k in reversed(further)]
-            if further:
+            nested = [k for k in inner if k not in dict.keys(current) and is_prefix(f"{key}.{k}")]
+            pending += [(f"{key}.{k}", inner.pop(k)) for k in reversed(nested)]
+            if nested:
                 new = {k: child for k, child in inner.items() if not _is_empty(child, leaf)}
-            if further and not new:
+            if nested and not new:
                 continue
-        found[own_key] = new
-    return found
+        result[own_key] = new
+    return result
 
 
 def _entry(container: Any, key: Any) -> Any:
@@ -182,8 +182,8 @@ def _is_empty(value: Any, leaf: type) -> bool:
 
 
 def _mismatch(path: str, new: Any, old: Any) -> ValueError:
-    place = f"{path}: " if path else ""
+    prefix = f"{path}: " if path else ""
     old = _entry(old.container, old.key) if isinstance(old, Elements) else old
     return ValueError(
-        f"[Module.update] {place}cannot replace {type(old).__name__} with {type(new).__name__}"
+        f"[Module.update] {prefix}cannot replace {type(old).__name__} with {type(new).__name__}"
     )

@@ -12,8 +12,8 @@ import umber.core as mx
 
 # Containers that are not pytrees.
 _COLLECTIONS = (set, frozenset, deque, KeysView, ValuesView, ItemsView, types.MappingProxyType)
-# Types of most assigned values, which hold nothing.
-_PLAIN = frozenset({int, float, complex, bool, str, bytes, type(None), range, slice})
+# The most common types of assigned values, which cannot contain arrays.
+_ATOMIC_TYPES = frozenset({int, float, complex, bool, str, bytes, type(None), range, slice})
 # Objects of these types refer to others, but do not hold them as data.
 _OPAQUE = (
     type,
@@ -28,19 +28,19 @@ _OWN_PACKAGES = ("umber", "mlx")
 _MAX_VISITED = 10_000
 
 
-class Unreached(NamedTuple):
+class HiddenValue(NamedTuple):
     """A value that is not part of the module's tree."""
 
     path: str
     value: Any
-    holds: str | None
+    contains: str | None
     """`"arrays"` or `"modules"`; None for an array of another library."""
 
 
-def find_unreached(
+def find_hidden(
     path: str, value: Any, is_module: Callable[[Any], bool], is_reached: Callable[[Any], bool]
-) -> Iterator[Unreached]:
-    """The arrays of other libraries in a tree, and the leaves that hold arrays or modules.
+) -> Iterator[HiddenValue]:
+    """The arrays of other libraries in a tree, and the leaves that contain arrays or modules.
 
     Parameters
     ----------
@@ -51,14 +51,14 @@ def find_unreached(
     is_module : callable
         Whether an object is a module.
     is_reached : callable
-        Whether an array or module that a leaf holds is also elsewhere in the tree of the module.
+        Whether an array or module that a leaf contains is also part of the module's tree.
 
     Yields
     ------
     Unreached
-        Such arrays and leaves.
+        Each such array or leaf.
     """
-    pending = [] if type(value) in _PLAIN else [(path, value)]
+    pending = [] if type(value) in _ATOMIC_TYPES else [(path, value)]
     entered: set[int] = set()
     while pending:
         path, value = pending.pop()
@@ -68,12 +68,14 @@ def find_unreached(
             entered.add(id(value))
             children = value.items() if isinstance(value, dict) else enumerate(value)
             pending += [
-                (f"{path}.{key}", child) for key, child in children if type(child) not in _PLAIN
+                (f"{path}.{key}", child)
+                for key, child in children
+                if type(child) not in _ATOMIC_TYPES
             ]
         elif _is_foreign_array(value):
-            yield Unreached(path, value, None)
-        elif holds := _held(value, is_module, is_reached):
-            yield Unreached(path, value, holds)
+            yield HiddenValue(path, value, None)
+        elif contains := _contents_of(value, is_module, is_reached):
+            yield HiddenValue(path, value, contains)
 
 
 def _is_foreign_array(value: Any) -> bool:
@@ -81,10 +83,10 @@ def _is_foreign_array(value: Any) -> bool:
     return hasattr(type(value), "__array__") and getattr(value, "ndim", 0) > 0
 
 
-def _held(
+def _contents_of(
     value: Any, is_module: Callable[[Any], bool], is_reached: Callable[[Any], bool]
 ) -> str | None:
-    """Which of `"arrays"` and `"modules"` an object holds, at any depth."""
+    """Whether an object contains `"arrays"` or `"modules"`, at any depth; else `None`."""
     pending = [value]
     visited: dict[int, Any] = {}
     while pending and len(visited) < _MAX_VISITED:
@@ -97,13 +99,13 @@ def _held(
             if not is_reached(value):
                 return "modules" if is_module(value) else "arrays"
         else:
-            pending += _parts(value)
+            pending += _children(value)
     return None
 
 
-def _parts(value: Any) -> Iterable[Any]:
-    """The values that an object holds as data."""
-    if type(value) in _PLAIN or isinstance(value, _OPAQUE):
+def _children(value: Any) -> Iterable[Any]:
+    """The values that an object references as data."""
+    if type(value) in _ATOMIC_TYPES or isinstance(value, _OPAQUE):
         return ()
     if isinstance(value, dict):
         return value.values()

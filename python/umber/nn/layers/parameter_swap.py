@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.base import Module, overrides
-from umber.nn.layers.slots import Slot, assign, containers_in, find_slots
+from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots
 
 _ABSENT = object()
 
 
-def exchange(module: Module, parameters: dict) -> Callable[[], None]:
+def swap_parameters(module: Module, parameters: dict) -> Callable[[], None]:
     """Replace the parameters of a module by those of a tree; returns a function that restores them.
 
     Entries that were replaced in between are not restored. If the class of the module overrides
@@ -23,14 +23,14 @@ def exchange(module: Module, parameters: dict) -> Callable[[], None]:
         traced = find_slots(module, parameters, mx.array)
         own = assign(traced)
         return lambda: _restore_slots(own, traced)
-    before = _contents(module)
+    original_contents = _contents(module)
     try:
         module.update(parameters)
     except BaseException:
-        _undo(before, _contents(module))
+        _undo(original_contents, _contents(module))
         raise
-    after = _contents(module)
-    return lambda: _undo(before, after)
+    updated_contents = _contents(module)
+    return lambda: _undo(original_contents, updated_contents)
 
 
 def _restore_slots(own: list[Slot], traced: list[Slot]) -> None:
@@ -46,15 +46,15 @@ class _Content(NamedTuple):
 
 def _contents(module: Module) -> dict[int, _Content]:
     """The entries of all containers of a module and its modules' plain attributes, by identity."""
-    found: dict[int, _Content] = {}
+    contents: dict[int, _Content] = {}
     for container in containers_in(module):
         attributes = [vars(container)] if isinstance(container, Module) else []
-        for each in [container, *attributes]:
-            if isinstance(each, dict):
-                found[id(each)] = _Content(each, dict(dict.items(each)))
-            elif isinstance(each, list):
-                found[id(each)] = _Content(each, [*each])
-    return found
+        for entries in [container, *attributes]:
+            if isinstance(entries, dict):
+                contents[id(entries)] = _Content(entries, dict(dict.items(entries)))
+            elif isinstance(entries, list):
+                contents[id(entries)] = _Content(entries, [*entries])
+    return contents
 
 
 def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
@@ -71,21 +71,21 @@ def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
 
 def _undo_in_dict(container: dict, old: dict, new: dict) -> None:
     for key in old | new:
-        wanted, changed = old.get(key, _ABSENT), new.get(key, _ABSENT)
+        original, changed = old.get(key, _ABSENT), new.get(key, _ABSENT)
         is_current = dict.get(container, key, _ABSENT) is changed
-        if wanted is changed or not is_current or not (_is_tree(wanted) or _is_tree(changed)):
+        if original is changed or not is_current or not (_is_tree(original) or _is_tree(changed)):
             continue
-        if wanted is _ABSENT:
+        if original is _ABSENT:
             dict.__delitem__(container, key)
         else:
-            dict.__setitem__(container, key, wanted)
+            dict.__setitem__(container, key, original)
 
 
 def _undo_in_list(container: list, old: list, new: list) -> None:
     if len(old) == len(new) == len(container):
-        for i, (wanted, changed) in enumerate(zip(old, new, strict=True)):
+        for i, (original, changed) in enumerate(zip(old, new, strict=True)):
             if container[i] is changed and _is_tree(changed):
-                container[i] = wanted
+                container[i] = original
     elif len(container) == len(new) and any(map(_is_tree, old + new)):
         container[:] = old
 

@@ -1,4 +1,4 @@
-"""Update rules in float32 for arrays of narrower dtypes."""
+"""Update rules that compute in float32 for narrower dtypes, against overflow and underflow."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def in_float32(rule: Rule) -> Rule:
         self: Any, gradient: mx.array, parameter: mx.array, state: dict[str, mx.array]
     ) -> mx.array:
         # Fast path for the usual case.
-        is_wide = gradient.itemsize > 2 and parameter.itemsize > 2
-        if is_wide or not (is_narrow(gradient) or is_narrow(parameter)):
+        has_wide_dtypes = gradient.itemsize > 2 and parameter.itemsize > 2
+        if has_wide_dtypes or not (is_narrow(gradient) or is_narrow(parameter)):
             return rule(self, gradient, parameter, state)
-        joining = self._state_dtype(gradient, parameter)
-        wide = {name: widened(entry) for name, entry in state.items()}
-        updated = rule(self, widened(gradient), widened(parameter), wide)
-        for name, entry in wide.items():
-            state[name] = _stored(entry, mx.result_type(state.get(name, gradient), joining))
+        state_dtype = self._state_dtype(gradient, parameter)
+        widened_state = {name: widened(entry) for name, entry in state.items()}
+        updated = rule(self, widened(gradient), widened(parameter), widened_state)
+        for name, entry in widened_state.items():
+            state[name] = _stored(entry, mx.result_type(state.get(name, gradient), state_dtype))
         return updated.astype(mx.result_type(gradient, parameter))
 
     return apply_single

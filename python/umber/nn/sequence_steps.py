@@ -1,13 +1,13 @@
-"""Sequences split into their time steps."""
+"""Splitting of sequences into time steps."""
 
 from __future__ import annotations
 
 import umber.core as mx
 
 
-def steps_of(x: mx.array, axis: int) -> list[mx.array]:
+def split_steps(x: mx.array, axis: int) -> list[mx.array]:
     """The slices of `x` along an axis, without that axis."""
     length = x.shape[axis]
     if length == 0:
         return []
-    return [mx.squeeze(part, axis) for part in mx.split(x, length, axis=axis)]
+    return [mx.squeeze(step, axis) for step in mx.split(x, length, axis=axis)]
