@@ -25,7 +25,8 @@ checked := $(addprefix --exclude ,$(bindings)) $(call assertions,$(filter-out $(
 	sed -n 's/^name = "\(umber[a-z-]*\)"$$/\1/p' $(manifests))))
 
 # What also runs with operations on a few elements recorded, as those on many are.
-recorded := tests/fuzz tests/test_fused_broadcasts.py tests/test_compile_calls.py tests/test_transforms.py tests/test_memory.py
+recorded := tests/fuzz tests/runtime/test_fused_broadcasts.py tests/runtime/test_memory.py tests/transforms/test_compile_cache.py \
+	tests/transforms/test_grad.py
 
 # What sends tests to a device with memory of its own.
 on_device := UMBER_TEST_DEVICE=gpu UMBER_SIMULATED_GPU=delay_us=20
@@ -48,7 +49,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-checked test-python test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-random test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -75,6 +76,13 @@ test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
 	$(if $(PYTEST_ARGS),,UMBER_EAGER=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
 	$(if $(PYTEST_ARGS),,$(on_device) UMBER_TEST_SAMPLE=8 $(python) -m pytest -q -n $(PYTEST_WORKERS))
 
+# The random cases of test-python are the same in every run; these follow from the seed, and are EXAMPLES times as many.
+test-random: $(stamps)/test $(stamps)/installed ## Run the property-based and fuzz tests with a random seed
+	@seed=$${SEED:-$$(shuf -i 0-4294967295 -n 1)}; \
+	echo "umber random seed: $$seed; rerun with SEED=$$seed make test-random"; \
+	UMBER_RANDOM_SEED=$$seed UMBER_EXAMPLES=$${EXAMPLES:-10} $(python) -m pytest -q -n $(PYTEST_WORKERS) \
+		--hypothesis-seed=$$seed -m "hypothesis or drawn" $(PYTEST_ARGS)
+
 test-device: $(stamps)/test $(stamps)/installed ## Run the Python tests on a simulated accelerator
 	$(on_device) $(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
 
@@ -90,7 +98,7 @@ test-peers: ## Install PyTorch, JAX, TensorFlow and others beside, and exchange 
 	$(MAKE) VENV=$(VENV)-peers test-peers-here
 
 test-peers-here: $(stamps)/peers $(stamps)/installed
-	$(python) -m pytest -q tests/peers tests/exchange $(PYTEST_ARGS)
+	$(python) -m pytest -q tests/interop -m host $(PYTEST_ARGS)
 
 check: lint-layout lint-rust lint-python lint-inlined ## Formatting, lints, floors, sizes, examples, stubs, docstrings, inlining and code sizes
 

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests/support"))
 
 import umber.core as mx
-from test_compiled_training import Transformer
+from small_transformer import Transformer
 from umber import nn, optimizers
 
 NODES = (1_000, 100_000)

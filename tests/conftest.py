@@ -7,26 +7,26 @@ import zlib
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+from random_cases import SEED, examples
 
 settings.register_profile(
-    "default",
-    max_examples=60,
+    "umber",
+    max_examples=examples(60),
     deadline=None,
-    derandomize=True,
+    derandomize=SEED is None,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("thorough", max_examples=2000, deadline=None)
-settings.load_profile(os.environ.get("UMBER_HYPOTHESIS", "default"))
-
-
-# Folders of tests that are about memory that the host shares.
-HOST = {"exchange", "peers"}
+settings.load_profile("umber")
 
 
 def pytest_configure(config):
-    """Say what the marks of tests mean."""
-    text = "host: about memory that the host shares, which tests on another device leave out"
-    config.addinivalue_line("markers", text)
+    """Say what the markers of tests mean."""
+    for text in (
+        "host: about memory that the host shares, which tests on another device leave out",
+        "covers(*names): the functions without a record that the test stands for",
+        "drawn: draws random cases from a seed without hypothesis; make test-random runs it",
+    ):
+        config.addinivalue_line("markers", text)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -35,8 +35,7 @@ def pytest_collection_modifyitems(config, items):
     on_device = "UMBER_TEST_DEVICE" in os.environ
 
     def is_run(item):
-        is_about_host = item.get_closest_marker("host") or item.path.parent.name in HOST
-        if on_device and is_about_host:
+        if on_device and item.get_closest_marker("host"):
             return False
         return zlib.crc32(item.nodeid.encode()) % sample == 0
 

@@ -1,4 +1,4 @@
-"""Write docs/usage/differences_from_mlx.md from tests/differences_from_mlx.py; --check compares."""
+"""Write docs/usage/differences_from_mlx.md from its table in tests/tables; --check compares."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/usage/differences_from_mlx.md"
-sys.path.insert(0, str(ROOT / "tests"))
+sys.path.insert(0, str(ROOT / "tests/tables"))
 
 from differences_from_mlx import COMPARED_WITH, DIFFERENCES, Difference  # noqa: E402
 
 HEAD = f"""\
-<!-- Written by tools/differences.py from tests/differences_from_mlx.py. -->
+<!-- Written by tools/differences.py from tests/tables/differences_from_mlx.py. -->
 
 # Where umber differs from MLX {COMPARED_WITH}
 

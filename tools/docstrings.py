@@ -7,7 +7,7 @@ properties of the classes. An object with several names is checked once. A docst
 - a summary: one line of at most 100 characters that ends in a period;
 - Parameters, with every parameter of the signature (of a class: of its constructor);
 - Returns or Yields, unless it returns None: by the stubs for umber.core, else by the annotation;
-- Examples (tests/test_docstrings.py runs them);
+- Examples (tests/docs/test_docstrings.py runs them);
 - only known sections, in order, and in See Also only names that exist.
 
 A summary suffices for properties, special methods (whose docstring is optional), exceptions,

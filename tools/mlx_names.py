@@ -1,8 +1,8 @@
-"""Write tests/mlx_names.json: the names in the modules of an installed MLX wheel.
+"""Write tests/mlx/mlx_names.json: the names in the modules of an installed MLX wheel.
 
 Run it with an interpreter that has MLX. The file holds names only: for each module what `dir` of it
 shows, by the module that the objects say they are from, and for each class of MLX the names of its
-members. `tests/test_mlx_names.py` looks them all up in umber.
+members. `tests/mlx/test_mlx_names.py` looks them all up in umber.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-TABLE = Path(__file__).resolve().parent.parent / "tests/mlx_names.json"
+TABLE = Path(__file__).resolve().parent.parent / "tests/mlx/mlx_names.json"
 
 
 def modules() -> dict[str, ModuleType]:

@@ -161,7 +161,7 @@ def unary(options: argparse.Namespace) -> list[Edit]:
             f'    {name} {name} "{doc}",\n',
         ),
         Insert(
-            "tests/records/elementwise.py",
+            "tests/tables/records/elementwise.py",
             r"^UNARY",
             r"^    smooth\(",
             f'    smooth("{name}", {options.numpy}),\n',
@@ -230,18 +230,18 @@ NEXT_STEPS = {
     "unary": """\
 Now look at: the rows in crates/kernels/elementwise/src/elementwise/unary.rs (`exact1!` calls the
 standard library one element at a time; a vectorised function in math/ is faster); the domain and
-tolerance of the record in tests/records/elementwise.py; complex numbers, which the new function
-refuses.""",
+tolerance of the record in tests/tables/records/elementwise.py; complex numbers, which the new
+function refuses.""",
     "composite": """\
 Still to write: the decomposition, what files may give it, what it is at other lengths, and the
 kernel (the compile errors say where), the options of the op as fields and as parameters of the
 function in ops/{group}.rs with its checks and its example, the binding in
-umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
+umber-python/src/ops/{group}.rs, and a record in tests/tables/records/.""",
     "primitive": """\
 Still to write: infer, validate, generalize, vjp, vmap and eval_cpu (the compile errors say where),
 its role in fusion, if any, and the other methods with defaults, the parameters of the op as fields
 and of the function in ops/{group}.rs with its checks and its example, the binding in
-umber-python/src/ops/{group}.rs, and a record in tests/records/.""",
+umber-python/src/ops/{group}.rs, and a record in tests/tables/records/.""",
 }
 KINDS = {"unary": unary, "composite": composite, "primitive": primitive}
 

@@ -20,7 +20,7 @@ PRIMITIVE = ["primitive", "median_filter", "--doc", "A filter.", "--group", "ele
 @pytest.fixture
 def tree(tmp_path):
     """A copy of the files that the tool may edit."""
-    for folder in ("crates", "tests/records"):
+    for folder in ("crates", "tests/tables/records"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     return tmp_path
 
@@ -55,11 +55,11 @@ def test_unary_op_gets_a_row_in_every_table(run):
         "crates/kernels/elementwise/src/elementwise/unary.rs",
         "crates/kernels/elementwise/src/elementwise/unary_complex.rs",
         "python/src/ops/elementwise.rs",
-        "tests/records/elementwise.py",
+        "tests/tables/records/elementwise.py",
     }
     kernels = changed["crates/kernels/elementwise/src/elementwise/unary.rs"]
     assert kernels.count("CubeRoot => exact1!(f") == 2
-    assert 'smooth("cube_root", np.cbrt),' in changed["tests/records/elementwise.py"]
+    assert 'smooth("cube_root", np.cbrt),' in changed["tests/tables/records/elementwise.py"]
 
 
 def test_composite_gets_a_file_and_its_rows(run):
@@ -103,7 +103,7 @@ def test_dry_run_changes_nothing(run, capsys):
 
 
 def test_an_unexpected_source_tree_is_an_error_and_not_changed(run, tree, capsys):
-    path = tree / "tests/records/elementwise.py"
+    path = tree / "tests/tables/records/elementwise.py"
     path.write_text(path.read_text().replace("UNARY = [", "FUNCTIONS = ["))
     assert run(*UNARY) == (2, {})
     assert "nothing matches" in capsys.readouterr().err

@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(new_op.__file__).resolve().parents[1]
 SCAFFOLD = ROOT / "target/scaffold"
-COPIED = ("Cargo.toml", "Cargo.lock", "crates", "tests/records")
+COPIED = ("Cargo.toml", "Cargo.lock", "crates", "tests/tables/records")
 CORE = "crates/umber-core/src/primitives"
 OPS = [
     [

@@ -38,7 +38,7 @@ def test_reason_in_the_first_lines_is_accepted(tmp_path, head):
 @pytest.mark.parametrize(
     "name",
     [
-        "tests/test_values.py",
+        "tests/ops/test_op_values.py",
         "crates/a/tests/reduce.rs",
         "crates/a/src/tests.rs",
         "op_table.py",
