@@ -1,4 +1,6 @@
-//! Floor 6: the framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
+//! The framework. Lazy arrays, primitives with all their rules, transforms, evaluation on the CPU.
+//!
+//! Imports `umber-types`, `umber-kernels` and `umber-numerics`.
 //!
 //! Read in this order: [`graph`] (arrays and their graph), [`primitive`] (the trait of an operation), [`primitives`]
 //! (its implementations), [`ops`] (the functions users call), [`runtime`] (how graphs run), [`transforms`]

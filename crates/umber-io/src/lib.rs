@@ -1,4 +1,6 @@
-//! Floor 4: files to arrays and back.
+//! Files to arrays and back.
+//!
+//! Imports `umber-core` and `umber-types`.
 //!
 //! [`load`] reads any format; each module reads and writes one. Arrays are mapped on loading: their memory is the file itself,
 //! read on first use and shared with every process that maps the file. [`Source`] determines where bytes come from and

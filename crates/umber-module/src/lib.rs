@@ -1,5 +1,7 @@
-//! Floor 7: the shared library of `umber.core`. Linking waits until all other crates are compiled, so this crate contains
+//! The shared library of `umber.core`. Linking waits until all other crates are compiled, so this crate contains
 //! only the entry point.
+//!
+//! Imports `umber-python`.
 
 use pyo3::prelude::*;
 

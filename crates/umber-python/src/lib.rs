@@ -1,4 +1,6 @@
-//! Floor 6: the contents of `umber.core`. This file only lists and registers the modules.
+//! The contents of `umber.core`. This file only lists and registers the modules.
+//!
+//! Imports the framework crates; only this crate and `umber-module` may import PyO3.
 
 mod args;
 mod array;

@@ -1,4 +1,6 @@
-//! Floor 7: a simulated asynchronous accelerator.
+//! A simulated asynchronous accelerator.
+//!
+//! Imports `umber-core`, `umber-kernels` and `umber-types`.
 //!
 //! It has the difficulties of a real device: memory that the host cannot address, streams that run asynchronously and unordered
 //! with respect to each other, and failures that are reported after the call that caused them has returned. The kernels are those

@@ -1,4 +1,6 @@
-//! Floor 0: the vocabulary that every umber crate shares.
+//! The vocabulary that every umber crate shares.
+//!
+//! Imports no other umber crate.
 //!
 //! Nothing here computes on array data. A [`DType`] is an element type, a [`Shape`] the lengths of the
 //! axes, a [`Layout`] the locations of elements in a buffer, the kinds are the members of each operation
