@@ -255,6 +255,15 @@ def test_equal_sizes_prove_nothing():
     start = mx.compile(lambda x, y: mx.concatenate([x, y])[:5], shapeless=True)
     for lengths in ((2, 3), (3, 2), (4, 5), (2, 2), (1, 3), (7, 8)):
         assert start(*(mx.ones(length) for length in lengths)).shape == (min(5, sum(lengths)),)
+    for part in (
+        slice(3, None, 2),
+        slice(None, None, 3),
+        slice(None, None, -1),
+        slice(-1, None, -2),
+    ):
+        taken = mx.compile(lambda x, part=part: x[part].sum(), shapeless=True)
+        for length in (1, 4, 5, 6, 3, 9):
+            assert taken(mx.ones(length)).item() == len(range(length)[part])
     column = mx.compile(lambda x, y: mx.concatenate([x, y]).reshape(5, 1), shapeless=True)
     assert column(mx.ones(2), mx.ones(3)).shape == column(mx.ones(3), mx.ones(2)).shape == (5, 1)
     with pytest.raises(ValueError, match="reshape"):

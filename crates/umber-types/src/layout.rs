@@ -158,9 +158,13 @@ impl Layout {
                 offset += start as isize * stride;
             }
         }
+        // The step of a single element has no meaning and may be of any size.
+        let stride = |axis: usize, step: isize| {
+            if lengths[axis] > 1 { step * self.strides[axis] } else { self.strides[axis] }
+        };
         Layout {
             shape: lengths.clone(),
-            strides: steps.iter().zip(&self.strides).map(|(&step, &stride)| step * stride).collect(),
+            strides: steps.iter().enumerate().map(|(axis, &step)| stride(axis, step)).collect(),
             offset: offset as usize,
         }
     }

@@ -663,7 +663,7 @@ class Device:
     def __eq__(self, other: object) -> builtins.bool: ...
     def __hash__(self) -> int: ...
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts that pickle needs."""
+        """Return the state that pickle stores."""
 
     def __repr__(self) -> str: ...
     @property
@@ -1353,7 +1353,8 @@ class array:
         TypeError
             If NumPy does not know the dtype.
         ValueError
-            If `copy` is False and the dtype differs; the exception is also a BufferError.
+            If `copy` is False and the dtype differs, or the memory is not the CPU's; the exception is
+            also a BufferError.
 
         Notes
         -----
@@ -1419,7 +1420,8 @@ class array:
         Raises
         ------
         AttributeError
-            If the interface has no type for the elements, such as bfloat16.
+            If the interface has no type for the elements, such as bfloat16, or the memory is not the
+            CPU's.
 
         Examples
         --------
@@ -1537,9 +1539,8 @@ class array:
     ) -> Any:
         """A DLPack capsule of this array's memory, versioned and with flags if `max_version` is 1.0 or more.
 
-        A capsule without a version cannot say that its memory must not be written. Of memory that is merely seen
-        elsewhere it then holds a copy, unless `copy` is false; memory that its producer declared read-only raises
-        `BufferError`, unless `copy` is true.
+        A capsule without a version cannot mark its memory as read-only. It then holds a copy of memory that is shared, unless
+        `copy` is false; memory that its producer declared read-only raises `BufferError`, unless `copy` is true.
         """
 
     def __dlpack_device__(self) -> tuple[int, int]:

@@ -6,8 +6,7 @@
 //! Squares are accumulated in the compute type. If they may have overflowed or underflowed, which their sum shows, the result
 //! is recomputed from scaled elements in float64 ([`umber_kernels_base::scaled`]).
 //!
-//! The file covers one subject: moments of rows and of columns are combined and finished by the same rules. A third of it is
-//! tests.
+//! One subject: moments of rows and of columns are combined and finished by the same rules. A third of the file is tests.
 
 use std::ops::Range;
 

@@ -359,7 +359,7 @@ fn slice_bounds(window: &Window, shape: &Shape) -> [Parameter; 3] {
     let stop = |axis: usize| {
         let (start, step) = (window.starts[axis] as i64, window.steps[axis] as i64);
         let (count, length) = (window.lengths[axis] as i64, shape[axis] as i64);
-        let stop = start + step * count;
+        let stop = start.saturating_add(step.saturating_mul(count));
         if step < 0 && stop < 0 { -length - 1 } else { stop.min(length) }
     };
     [

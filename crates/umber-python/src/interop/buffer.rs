@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_int, c_void};
 use pyo3::exceptions::PyBufferError;
 use pyo3::ffi;
 use pyo3::prelude::*;
-use umber_core::Array;
+use umber_core::Device;
 
 use super::export::Export;
 use super::foreign_buffer::refuse;
@@ -111,8 +111,15 @@ fn to_fill(view: *mut ffi::Py_buffer) -> PyResult<*mut ffi::Py_buffer> {
 impl PyArray {
     unsafe fn __getbuffer__(slf: Bound<'_, Self>, view: *mut ffi::Py_buffer, flags: c_int) -> PyResult<()> {
         let view = to_fill(view)?;
-        // SAFETY: `Array::dtype` only reads a field.
-        let dtype = unsafe { slf.get().with_ref(slf.py(), Array::dtype) };
+        // SAFETY: both only read fields.
+        let (dtype, device) =
+            unsafe { slf.get().with_ref(slf.py(), |array| (array.dtype(), array.device())) };
+        // After this error NumPy calls `__array__`, to which it tells whether it may copy.
+        if device != Device::CPU && is_numpy_converting() {
+            return Err(refuse(format!(
+                "[buffer] the CPU cannot access memory of {device}; call .to_device(umber.core.cpu) first"
+            )));
+        }
         let format = match struct_format(dtype) {
             Some(format) => format,
             // Without a format, NumPy would interpret the bits as integers; after this error it calls `__array__`.

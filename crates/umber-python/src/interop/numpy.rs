@@ -13,6 +13,7 @@ use super::formats::typestr;
 use crate::args::number;
 use crate::array::PyArray;
 use crate::dtype::is_of_ml_dtypes;
+use crate::enter::enter;
 
 /// The NumPy module, if the program has imported it.
 pub(super) fn loaded(py: Python<'_>) -> PyResult<Option<Bound<'_, PyAny>>> {
@@ -91,11 +92,22 @@ impl PyArray {
                 "[__array__] NumPy cannot share memory of {device}; pass copy=None or copy=True for a copy on the CPU"
             )));
         }
-        let view = if is_of_ml_dtypes(array_dtype) {
-            of_ml_dtypes(slf, array_dtype)?
-        } else {
-            numpy_view(slf.as_any())?
+        let on_host = match device {
+            Device::CPU => slf.clone(),
+            _ => {
+                let array = slf.get().get().clone();
+                Bound::new(py, PyArray::sharing(enter(py, || array.to_host())?))?
+            }
         };
+        let view = if is_of_ml_dtypes(array_dtype) {
+            of_ml_dtypes(&on_host, array_dtype)?
+        } else {
+            numpy_view(on_host.as_any())?
+        };
+        if device != Device::CPU {
+            // Writes to the copy would not reach this array.
+            view.call_method1("setflags", (false,))?;
+        }
         let same = match dtype {
             Some(dtype) => dtype_of_numpy(&numpy, dtype)?.eq(view.getattr("dtype")?)?,
             None => true,
@@ -120,7 +132,8 @@ impl PyArray {
     /// Raises
     /// ------
     /// AttributeError
-    ///     If the interface has no type for the elements, such as bfloat16.
+    ///     If the interface has no type for the elements, such as bfloat16, or the memory is not the
+    ///     CPU's.
     ///
     /// Examples
     /// --------
@@ -129,7 +142,12 @@ impl PyArray {
     #[getter]
     fn __array_interface__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyDict>> {
         let py = slf.py();
-        let dtype = slf.get().get().dtype();
+        let (dtype, device) = (slf.get().get().dtype(), slf.get().get().device());
+        if device != Device::CPU {
+            return Err(PyAttributeError::new_err(format!(
+                "[__array_interface__] the CPU cannot access memory of {device}; use np.asarray for a copy"
+            )));
+        }
         let Some(typestr) = typestr(dtype) else {
             return Err(PyAttributeError::new_err(format!(
                 "[__array_interface__] the array interface has no type for {dtype}; use DLPack, or \

@@ -160,8 +160,7 @@ impl Plan {
         let count = (distance.max(0) as u64).div_ceil(step.unsigned_abs()) as usize;
         if count > 0 {
             self.window.starts[axis] = start as usize;
-        }
-        if count > 1 {
+            // Also of a single element: a longer axis may have more.
             self.window.steps[axis] = step as isize;
         }
         self.window.lengths.as_mut_slice()[axis] = count;
