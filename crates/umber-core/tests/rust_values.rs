@@ -68,7 +68,7 @@ fn bad_indices_are_errors() {
     for (index, text) in [
         (vec![Index::from(6)], "[index] index 6 is out of bounds for axis 0 of length 6"),
         (vec![Index::from(u64::MAX)], "[index] index 9223372036854775807 is out of bounds"),
-        (s![..; 0].to_vec(), "[index] slice step cannot be zero"),
+        (s![..; 0].to_vec(), "[index] slice step must be non-zero"),
         (s![0, 0].to_vec(), "[index] too many indices"),
         (s![&Array::from([0.5f32])].to_vec(), "[index] indices must be integers, not float32"),
     ] {
