@@ -11293,8 +11293,8 @@ def geomspace(
 
     Notes
     -----
-    Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. Values between
-    arrays are differentiable with respect to the ends.
+    Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. If the ends are
+    arrays, the values are differentiable with respect to them.
 
     Examples
     --------
@@ -11348,7 +11348,7 @@ def get_array_buffer_size(*args: Any) -> int:
 
     Notes
     -----
-    A buffer that several arrays share counts once, and as a whole even where arrays are parts of it.
+    A buffer that several arrays share is counted once. A view counts as its whole buffer.
 
     Examples
     --------
@@ -13648,7 +13648,7 @@ def linspace(
 
     Notes
     -----
-    Values between arrays are differentiable with respect to the ends.
+    If the ends are arrays, the values are differentiable with respect to them.
 
     Examples
     --------
@@ -14255,7 +14255,7 @@ def logspace(
 
     Notes
     -----
-    Values between arrays are differentiable with respect to the ends and the base.
+    If the ends or the base are arrays, the values are differentiable with respect to them.
 
     Examples
     --------
@@ -16578,7 +16578,7 @@ def piecewise(
     x : array_like
         Argument of the functions.
     condlist : array_like of bool or sequence of array_like of bool
-        Conditions that broadcast to the shape of `x`. Where several hold, the last one counts.
+        Conditions that broadcast to the shape of `x`. If several are true for an element, the last one counts.
     funclist : sequence of callable or array_like
         A function, number or array for each condition. One more is for elements where no condition holds, which are 0
         otherwise.
@@ -17375,7 +17375,7 @@ def put_along_axis(
     Raises
     ------
     IndexError
-        If `axis` is out of bounds; if an index is, at the latest when the result is evaluated.
+        If `axis` or an index is out of bounds. The latter may be raised only when the result is evaluated.
     ValueError
         If the numbers of axes differ, or shapes do not broadcast.
     TypeError
@@ -19573,7 +19573,7 @@ def slice(
     Raises
     ------
     IndexError
-        If an axis is out of bounds; if the block leaves the array, when the result is evaluated.
+        If an axis is out of bounds, or the block extends beyond the array. The latter is raised when the result is evaluated.
     ValueError
         If the block is larger than the array, or there is not one start for each axis.
     TypeError
@@ -19623,7 +19623,8 @@ def slice_update(
     Raises
     ------
     IndexError
-        If an axis is out of bounds; if the block leaves the array, at the latest when the result is evaluated.
+        If an axis is out of bounds, or the block extends beyond the array. The latter may be raised only when the result is
+        evaluated.
     ValueError
         If the block is larger than the array, or there is not one start for each axis.
     TypeError
