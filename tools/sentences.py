@@ -22,12 +22,12 @@ RUST_TESTS = re.compile(r"^#\[cfg\(test\)\]\s*mod \w+ \{.*?^\}", re.MULTILINE | 
 ERROR_CALL = re.compile(r"\b(?:(?:bail|ensure|error)!|new_err|Error::other)\(")
 STRING = re.compile(r'b?r?(?P<hashes>#*)"(?P<text>.*)"(?P=hashes)', re.DOTALL)
 PYTHON_NOISE = re.compile(r"""[\"]{3}[\s\S]*?[\"]{3}|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|#.*""")
-CODE = re.compile(r"^ *(?:```[\s\S]*?^ *```|>>>[\s\S]*?(?:^ *$|\Z))", re.MULTILINE)
+CODE = re.compile(r"(?m)\A---$[\s\S]*?^---$|^ *(?:```[\s\S]*?^ *```|>>>[\s\S]*?(?:^ *$|\Z))")
 # Underlined and other headings, tables, tags, targets of links, and the types of parameters.
 OMITTED = re.compile(r"(?m)^(?:.*\n *[-=]{3,}| *(?:[#|<]|\[[^]]+\]: |\*{0,2}\w[\w, *.]* : ).*)$")
 WORD = re.compile(r"[^\W\d]{2,}(?![\w,]|\.\w)")
 LIST_ITEM = re.compile(r" *(?:[-*+]|\d+\.) ")
-LINK = re.compile(r"!?\[((?:[^][]|\[[^]]*\])*)\](?:\([^)]*\)|\[\w*\])")
+LINK = re.compile(r"(?<!\w)!?\[((?:[^][]|\[[^]]*\])*)\](?:\([^)]*\)|\[\w*\])")
 SENTENCE_END = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)(?<!\b[A-Z]\.)\s+(?=[^a-z\s])")
 Numbered = tuple[int, str]  # the number of a line and a text that starts there
 

@@ -4266,10 +4266,10 @@ class custom_function:
         Parameters
         ----------
         f : callable
-            Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several, with batch
-            axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for arrays that are the
-            same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like the outputs, or one
-            value for all; None for outputs without a batch axis).
+            Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several; its arrays
+            include their batch axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for
+            arrays that are the same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like
+            the outputs, or one value for all; None for outputs without a batch axis).
 
         Returns
         -------
@@ -10766,7 +10766,7 @@ def from_fp8(x: _Operand, dtype: _DType = None, *, stream: _StreamOrDevice = Non
     Raises
     ------
     TypeError
-        If `x` or `dtype` has another dtype.
+        If the dtype of `x` or the dtype of the result is not one of these.
 
     See Also
     --------
@@ -11900,9 +11900,9 @@ def histogram(
     TypeError
         If `a` is complex, weights are given with a rule, or an argument is not convertible.
     ValueError
-        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
-        elements are not finite and no `range` is given, or `weights` has another shape; with a rule also inside
-        `vmap` and `compile`.
+        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, the elements are
+        not finite and no `range` is given, or `weights` has another shape. Inside `vmap` and `compile` also if `bins` is a
+        rule.
 
     See Also
     --------
@@ -11958,8 +11958,8 @@ def histogram_bin_edges(
     TypeError
         If `a` is complex, or an argument is not convertible.
     ValueError
-        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
-        elements are not finite and no `range` is given; with a rule also inside `vmap` and `compile`.
+        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the elements are
+        not finite and no `range` is given. Inside `vmap` and `compile` also if `bins` is a rule.
 
     See Also
     --------
@@ -20363,8 +20363,8 @@ def take(
     Raises
     ------
     IndexError
-        If `axis` is out of bounds; in mode ``"raise"``, when the result is evaluated, if an index is. In any mode if there
-        are indices but no elements.
+        If `axis` is out of bounds, or if there are indices but no elements. In mode ``"raise"`` also if an index is out of
+        bounds, when the result is evaluated.
     TypeError
         If `indices` are not integers.
     ValueError
@@ -21822,8 +21822,8 @@ def view(a: _Operand, dtype: _DType, stream: _StreamOrDevice = None) -> array:
     a : array_like
         Input of any shape and dtype.
     dtype : dtype, str or type
-        Dtype to read the bytes as. Python's `int`, `float` and `complex` stand for the dtype of their kind whose
-        real numbers are as wide as those of `a`.
+        Dtype to read the bytes as. Python's `int`, `float` and `complex` specify a kind and keep the width: for float32
+        they stand for int32, float32 and complex64.
     stream : Stream or Device, optional
         Where the operation runs. Default: the default stream of the default device.
 

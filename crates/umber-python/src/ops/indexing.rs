@@ -31,8 +31,8 @@ use crate::ops::selecting::mode_of;
 /// Raises
 /// ------
 /// IndexError
-///     If `axis` is out of bounds; in mode ``"raise"``, when the result is evaluated, if an index is. In any mode if there
-///     are indices but no elements.
+///     If `axis` is out of bounds, or if there are indices but no elements. In mode ``"raise"`` also if an index is out of
+///     bounds, when the result is evaluated.
 /// TypeError
 ///     If `indices` are not integers.
 /// ValueError
