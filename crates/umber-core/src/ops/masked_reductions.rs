@@ -224,7 +224,7 @@ impl Elements {
         if !self.is_wide {
             return Ok(mean);
         }
-        // If the sum overflows, rescale the mean of all elements, which does not.
+        // The sum may overflow where the mean of all elements does not: rescale that mean then.
         let mean_of_all = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
         let total_count = Array::scalar(self.total_count(axes), DType::Float64);
         select(&isfinite(&total)?, &mean, &multiply(&mean_of_all, &divide(&total_count, &count)?)?)
