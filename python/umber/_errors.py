@@ -118,8 +118,8 @@ def _guard_class(class_: type) -> None:
 def _guarded_constructor(function: Callable, name: str | None) -> Callable:
     """The function, with plain arguments checked before it runs.
 
-    Numbers of other types become Python's. Flags may be any object; their truth value counts. An
-    `__init__` is passed without a name, and errors name its class.
+    Numbers of other types are converted to Python's. Flags may be any object; their truth value
+    counts. For an `__init__` the name is None, and errors name its class.
     """
     signature = inspect.signature(function)
     as_numbers = _numbers_of(signature)
@@ -261,7 +261,7 @@ def _raised_by_argument(
 def _wrong_argument(
     signature: inspect.Signature, args: tuple, kwargs: dict, kinds: tuple[str, ...]
 ) -> str | None:
-    """Complaint about the first argument that does not match its annotation, if one of `kinds`."""
+    """Describe the first argument of one of the `kinds` that does not match its annotation."""
     try:
         arguments = signature.bind(*args, **kwargs).arguments
     except TypeError:

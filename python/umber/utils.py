@@ -303,8 +303,8 @@ def tree_merge(
     tree_a, tree_b : tree
         The trees. `None` and empty containers count as missing.
     merge_fn : callable, optional
-        Called as ``merge_fn(a, b)`` with the values of a place that both trees fill. Default: such
-        a place is an error.
+        Called as ``merge_fn(a, b)`` with the two values at a path at which both trees have one.
+        Default: such a path is an error.
 
     Returns
     -------

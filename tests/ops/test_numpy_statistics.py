@@ -57,12 +57,12 @@ BAD_INPUT = [
     (
         lambda: mx.nanmin(a(2), where=a(2)),
         ValueError,
-        "[nanmin] a condition requires an initial value",
+        "[nanmin] an initial value is required with a condition (where)",
     ),
     (
         lambda: mx.nanmax(mx.array([1, 2]), where=a(2)),
         ValueError,
-        "[nanmax] a condition requires an initial value",
+        "[nanmax] an initial value is required with a condition (where)",
     ),
     (lambda: mx.nanmax(a(2), where=a(3), initial=0), ValueError, "[nanmax]"),
     *(

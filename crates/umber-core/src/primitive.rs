@@ -13,7 +13,7 @@ use crate::graph::{Array, ArraySpec, HostStorage, Specs, Storage};
 use crate::primitives::control_flow::ControlFlow;
 use crate::validation::Site;
 
-/// A kind of node. Everything the framework knows about a primitive is in its one `impl` block.
+/// An operation that nodes of the graph record. Everything the framework knows about a primitive is in its one `impl` block.
 pub trait Primitive {
     /// The name users see in messages and graphs.
     fn name(&self) -> &'static str;

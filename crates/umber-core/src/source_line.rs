@@ -10,7 +10,7 @@ use crate::frontend::frontend;
 static ANY_LINES: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The source line for operations recorded now, if they are recorded again by a replay.
+    /// While a replay records operations again: the source line of the original operation.
     static LINE: RefCell<Option<Arc<str>>> = const { RefCell::new(None) };
 }
 

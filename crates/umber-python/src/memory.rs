@@ -210,7 +210,7 @@ fn set_cache_limit(limit: i128) -> PyResult<usize> {
 ///
 /// Notes
 /// -----
-/// A buffer that several arrays share counts once, and as a whole even where arrays are parts of it.
+/// A buffer that several arrays share is counted once. A view counts as its whole buffer.
 ///
 /// Examples
 /// --------

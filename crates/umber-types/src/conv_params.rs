@@ -69,7 +69,8 @@ impl ConvAxis {
     }
 }
 
-/// Length of an axis with gaps between its elements. It is not positive for length 0, which [`ConvAxis::transposed`] relies on.
+/// Length of a dilated axis, which has gaps between its elements. It is not positive for length 0, which
+/// [`ConvAxis::transposed`] relies on.
 fn dilated_length(length: usize, dilation: usize) -> i128 {
     (length as i128 - 1) * dilation as i128 + 1
 }

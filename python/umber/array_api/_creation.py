@@ -66,7 +66,7 @@ def full_like(
 def empty_like(
     x: mx.array, /, *, dtype: mx.Dtype | None = None, device: mx.Device | None = None
 ) -> mx.array:
-    """Array of zeros, which stand for any values, of the shape of another array.
+    """Array of unspecified values, currently zeros, of the shape of another array.
 
     Parameters
     ----------

@@ -4266,10 +4266,10 @@ class custom_function:
         Parameters
         ----------
         f : callable
-            Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several, with batch
-            axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for arrays that are the
-            same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like the outputs, or one
-            value for all; None for outputs without a batch axis).
+            Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several; its arrays
+            include their batch axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for
+            arrays that are the same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like
+            the outputs, or one value for all; None for outputs without a batch axis).
 
         Returns
         -------
@@ -10766,7 +10766,7 @@ def from_fp8(x: _Operand, dtype: _DType = None, *, stream: _StreamOrDevice = Non
     Raises
     ------
     TypeError
-        If `x` or `dtype` has another dtype.
+        If the dtype of `x` or the dtype of the result is not one of these.
 
     See Also
     --------
@@ -11293,8 +11293,8 @@ def geomspace(
 
     Notes
     -----
-    Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. Values between
-    arrays are differentiable with respect to the ends.
+    Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. If the ends are
+    arrays, the values are differentiable with respect to them.
 
     Examples
     --------
@@ -11348,7 +11348,7 @@ def get_array_buffer_size(*args: Any) -> int:
 
     Notes
     -----
-    A buffer that several arrays share counts once, and as a whole even where arrays are parts of it.
+    A buffer that several arrays share is counted once. A view counts as its whole buffer.
 
     Examples
     --------
@@ -11900,9 +11900,9 @@ def histogram(
     TypeError
         If `a` is complex, weights are given with a rule, or an argument is not convertible.
     ValueError
-        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
-        elements are not finite and no `range` is given, or `weights` has another shape; with a rule also inside
-        `vmap` and `compile`.
+        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, the elements are
+        not finite and no `range` is given, or `weights` has another shape. Inside `vmap` and `compile` also if `bins` is a
+        rule.
 
     See Also
     --------
@@ -11958,8 +11958,8 @@ def histogram_bin_edges(
     TypeError
         If `a` is complex, or an argument is not convertible.
     ValueError
-        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
-        elements are not finite and no `range` is given; with a rule also inside `vmap` and `compile`.
+        If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the elements are
+        not finite and no `range` is given. Inside `vmap` and `compile` also if `bins` is a rule.
 
     See Also
     --------
@@ -13648,7 +13648,7 @@ def linspace(
 
     Notes
     -----
-    Values between arrays are differentiable with respect to the ends.
+    If the ends are arrays, the values are differentiable with respect to them.
 
     Examples
     --------
@@ -14255,7 +14255,7 @@ def logspace(
 
     Notes
     -----
-    Values between arrays are differentiable with respect to the ends and the base.
+    If the ends or the base are arrays, the values are differentiable with respect to them.
 
     Examples
     --------
@@ -16578,7 +16578,7 @@ def piecewise(
     x : array_like
         Argument of the functions.
     condlist : array_like of bool or sequence of array_like of bool
-        Conditions that broadcast to the shape of `x`. Where several hold, the last one counts.
+        Conditions that broadcast to the shape of `x`. If several are true for an element, the last one counts.
     funclist : sequence of callable or array_like
         A function, number or array for each condition. One more is for elements where no condition holds, which are 0
         otherwise.
@@ -17375,7 +17375,7 @@ def put_along_axis(
     Raises
     ------
     IndexError
-        If `axis` is out of bounds; if an index is, at the latest when the result is evaluated.
+        If `axis` or an index is out of bounds. The latter may be raised only when the result is evaluated.
     ValueError
         If the numbers of axes differ, or shapes do not broadcast.
     TypeError
@@ -19573,7 +19573,7 @@ def slice(
     Raises
     ------
     IndexError
-        If an axis is out of bounds; if the block leaves the array, when the result is evaluated.
+        If an axis is out of bounds, or the block extends beyond the array. The latter is raised when the result is evaluated.
     ValueError
         If the block is larger than the array, or there is not one start for each axis.
     TypeError
@@ -19623,7 +19623,8 @@ def slice_update(
     Raises
     ------
     IndexError
-        If an axis is out of bounds; if the block leaves the array, at the latest when the result is evaluated.
+        If an axis is out of bounds, or the block extends beyond the array. The latter may be raised only when the result is
+        evaluated.
     ValueError
         If the block is larger than the array, or there is not one start for each axis.
     TypeError
@@ -20362,8 +20363,8 @@ def take(
     Raises
     ------
     IndexError
-        If `axis` is out of bounds; in mode ``"raise"``, when the result is evaluated, if an index is. In any mode if there
-        are indices but no elements.
+        If `axis` is out of bounds, or if there are indices but no elements. In mode ``"raise"`` also if an index is out of
+        bounds, when the result is evaluated.
     TypeError
         If `indices` are not integers.
     ValueError
@@ -21821,8 +21822,8 @@ def view(a: _Operand, dtype: _DType, stream: _StreamOrDevice = None) -> array:
     a : array_like
         Input of any shape and dtype.
     dtype : dtype, str or type
-        Dtype to read the bytes as. Python's `int`, `float` and `complex` stand for the dtype of their kind whose
-        real numbers are as wide as those of `a`.
+        Dtype to read the bytes as. Python's `int`, `float` and `complex` specify a kind and keep the width: for float32
+        they stand for int32, float32 and complex64.
     stream : Stream or Device, optional
         Where the operation runs. Default: the default stream of the default device.
 

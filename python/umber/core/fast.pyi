@@ -482,9 +482,10 @@ def rope(
     traditional : bool
         Pair neighbouring features, else features ``dims / 2`` apart.
     base : float or None
-        Base of the angles. Exactly one of `base` and `freqs` must be given.
+        Base of the angular frequencies: pair ``i`` rotates by ``base ** (-2 * i / dims)`` per position. Exactly one of `base`
+        and `freqs` must be given.
     scale : float
-        Factor of the positions.
+        Factor by which positions are multiplied.
     offset : int or array_like of int
         Position of the first element; an array has one for each entry of the first axis.
     freqs : array_like, optional

@@ -1,4 +1,4 @@
-"""`mlx.core.cuda` where umber runs on CPUs."""
+"""`mlx.core.cuda` for programs written for MLX: umber has no GPU backend."""
 
 
 def is_available() -> bool:

@@ -152,7 +152,7 @@ def _module_name(ours: str) -> str | None:
 
 
 def name_of_contents(ours: str) -> str | None:
-    """MLX's name of the module that has the contents of a module of umber."""
+    """The name of the MLX module with the contents of a module of umber; None if there is none."""
     return _MERGED.get(ours) or _module_name(ours)
 
 

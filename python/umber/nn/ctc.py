@@ -63,7 +63,7 @@ def ctc_loss(
     -----
     An alignment assigns a label or the blank to every frame; joining equal neighbours and dropping
     blanks must give the targets. The loss is ``-log`` of the summed probability of all alignments
-    [1]_. Targets that no alignment of `T` frames gives have the loss `inf` and the gradient 0.
+    [1]_. If no alignment of `T` frames gives the targets, the loss is `inf` and the gradient 0.
 
     Targets and lengths are evaluated to check them. Inside `mx.compile` and `mx.vmap` they have no
     values and are not checked. float16 and bfloat16 are computed in float32.

@@ -517,7 +517,7 @@ def _check_order(expected: str, gradients: Any, model: Any) -> None:
 
 
 def _number_as_array(value: Any) -> Any:
-    """A number, also NumPy's or one in a list, as a float32 array; other values unchanged."""
+    """Convert a number, or a list of one number, to a float32 array; return others unchanged."""
     if isinstance(value, (list, tuple)) and len(value) == 1:
         return _number_as_array(value[0])
     if isinstance(value, mx.array) or not (

@@ -33,10 +33,10 @@ pub fn l1_bytes() -> usize {
     *BYTES.get_or_init(|| cpuid_l1_bytes().unwrap_or(DEFAULT_L1))
 }
 
-/// Are non-temporal stores faster than cached ones even with a small L1?
+/// Whether non-temporal stores are faster than cached ones even with a small L1.
 ///
-/// Measured: on AMD's Zen 4 they save a fifth to a half of simple operations on arrays beyond the caches, on Intel's Cascade
-/// Lake, whose first cache is as large, they cost a fifth to a third more.
+/// They are on AMD's Zen 4, for simple operations on arrays larger than the caches. On Intel's Cascade Lake, whose L1 has the
+/// same size, they are slower.
 pub fn nontemporal_stores_pay() -> bool {
     static PAYS: OnceLock<bool> = OnceLock::new();
     *PAYS.get_or_init(is_amd)

@@ -210,7 +210,8 @@ fn unpack_crossing<const BITS: usize, T>(words: &[u32], out: &mut [T], level: im
     );
 }
 
-/// Eight codes that may cross word boundaries, in the lowest bits: group `chunk` of the four groups in `BITS` words.
+/// Eight codes in the lowest bits of the result. `BITS` words hold four groups of eight codes, and `chunk` selects the group,
+/// which may cross a word boundary.
 #[inline(always)]
 fn eight<const BITS: usize>(words: &[u32], chunk: usize) -> u64 {
     let (first, shift) = (chunk * 8 * BITS / 32, chunk * 8 * BITS % 32);

@@ -42,8 +42,8 @@ pub(super) fn nodes(outputs: &[Array], captured: &[Array]) -> Vec<Arc<Node>> {
     graph.into_iter().zip(own).filter_map(|(node, own)| own.then_some(node)).collect()
 }
 
-/// The program with `nodes` as its first steps, and what it captures then. `argument_count` arguments are in front of the captured
-/// ones.
+/// Insert `nodes` as the first steps of the program. Returns the new program and the arrays that it captures, which follow its
+/// `argument_count` arguments.
 pub(super) fn inline(
     program: &Program,
     argument_count: usize,

@@ -15,9 +15,9 @@ pub(crate) fn unmerged(old: &Shape, new: &Shape) -> FactoredAxes {
     old.iter().zip(new.iter()).map(|(&old, &new)| smallvec![(old, new)]).collect()
 }
 
-/// The result shape of a reshape, and the factors of its axes. Axes that were kept or merged are so again, and merged axes are
-/// split into their factors again. For a group of axes that was split otherwise, `rest` returns the one whose length is
-/// determined by the others.
+/// The result shape of a reshape, and the factors of its axes. Axes that the traced reshape kept or merged are kept or merged
+/// again, and an axis that was merged before is split into its factors. For a group of axes that was split in another way, `rest`
+/// returns the axis whose length is determined by the others.
 pub(crate) fn reshaped(
     change: &Change<'_>,
     mut rest: impl FnMut(std::ops::Range<usize>) -> Option<usize>,

@@ -234,7 +234,7 @@ impl Drop for WithResiduals {
     }
 }
 
-/// The batch element or iteration for which a function is traced that runs many times: under vmap or in a loop.
+/// The context of a function that is traced once and runs many times: a batch element under vmap, or an iteration of a loop.
 #[derive(Clone, Debug)]
 pub struct BatchIndex {
     /// Index of the batch element or iteration: a placeholder with a different value in each.

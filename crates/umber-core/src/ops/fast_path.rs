@@ -9,7 +9,7 @@ use umber_types::{BinaryKind, DType, Scalar, Side, UnaryKind};
 use crate::apply;
 use crate::graph::Array;
 
-/// `kind(x)` of a dtype that the function is defined for.
+/// The operation `kind` on `x`, if it is defined for the dtype of `x`.
 ///
 /// ```
 /// # use umber_core as umber;
@@ -25,7 +25,8 @@ pub fn unary(kind: UnaryKind, x: &Array) -> Option<Array> {
     if supports_unary(kind, x.dtype()) { apply::unary(kind, x) } else { None }
 }
 
-/// `kind(a, b)` of arrays of one dtype that it keeps or compares, whose shapes broadcast.
+/// The operation `kind` on `a` and `b`, if they have one dtype, their shapes broadcast, and the operation keeps the dtype or
+/// compares.
 ///
 /// ```
 /// # use umber_core as umber;

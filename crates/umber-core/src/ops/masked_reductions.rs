@@ -72,7 +72,7 @@ impl Selection<'_> {
 /// ```
 ///
 /// # Errors
-/// If the condition or the initial value does not broadcast, and for an extremum of selected elements without an initial
+/// If the condition or the initial value does not broadcast, and for a minimum or maximum with a condition but no initial
 /// value.
 pub fn reduce_selected(
     kind: ReduceKind,
@@ -101,7 +101,7 @@ pub fn reduce_selected(
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
             (None, _) => {
-                bail!(Value(op), "a condition requires an initial value")
+                bail!(Value(op), "an initial value is required with a condition (where)")
             }
         };
         x = select(&mask, &x, &fill)?;
@@ -224,7 +224,7 @@ impl Elements {
         if !self.is_wide {
             return Ok(mean);
         }
-        // If the sum overflows, rescale the mean of all elements, which does not.
+        // The sum may overflow where the mean of all elements does not: rescale that mean then.
         let mean_of_all = reduced(ReduceKind::Mean, &x, axes, KeepAxes::Yes)?;
         let total_count = Array::scalar(self.total_count(axes), DType::Float64);
         select(&isfinite(&total)?, &mean, &multiply(&mean_of_all, &divide(&total_count, &count)?)?)

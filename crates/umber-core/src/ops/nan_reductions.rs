@@ -226,7 +226,7 @@ fn extremum(
     ensure!(
         selection.condition.is_none() || selection.initial.is_some(),
         Value(op),
-        "a condition requires an initial value"
+        "an initial value is required with a condition (where)"
     );
     let x = with_masked_nan(op, a, selection)?;
     let initial = selection.initial.map(|initial| filled(initial, identity)).transpose()?;

@@ -102,7 +102,7 @@ pub fn choose(indices: &Array, choices: &[&Array], mode: OutOfBounds) -> Result<
 ///
 /// # Errors
 /// If there are indices but no elements, or the indices are not integers; in [`OutOfBounds::Raise`] if an index is out of
-/// bounds, at the latest when the result is evaluated.
+/// bounds, which may be detected only when the result is evaluated.
 ///
 /// ```
 /// # use umber_core as umber;

@@ -214,7 +214,7 @@ impl Primitive for Slice {
         ensure!(
             window.has_shape(&self.shape),
             Value("slice"),
-            "slice of shape {} cannot have shape {}",
+            "slice of shape {} cannot be squeezed to shape {}",
             window.lengths,
             self.shape
         );

@@ -201,7 +201,7 @@ struct Visit {
 struct Draft {
     epoch: u64,
     pending: Box<Pending>,
-    /// For each source node, the argument that each of its outputs is, if any.
+    /// For each source node: the argument indices of its outputs, `None` for outputs that are no arguments.
     source_nodes: SmallVec<[SmallVec<[Option<u32>; 1]>; 4]>,
 }
 
@@ -504,7 +504,8 @@ fn all_are(reads: &[Input], operands: &[Operand]) -> bool {
 }
 
 impl Input {
-    /// Whether it equals this operand. The values of constants are compared as [`PlanConstants`].
+    /// Whether the input equals an operand of a step. Constants are compared by shape and dtype here, and by value as
+    /// [`PlanConstants`].
     fn is(&self, operand: &Operand) -> bool {
         match (self, operand) {
             (Input::Slot(a), Operand::Slot(b)) => a == b,

@@ -168,7 +168,7 @@ pub(crate) fn from_ndarray(object: &Bound<'_, PyAny>, copying: Copying) -> PyRes
             return unsafe { Array::from_dense(fields.data, &shape, dtype) }.or_raise().map(Some);
         }
     } else if !fields.is_writable() {
-        // Whether others may write read-only memory needs `is_fixed`; a copy does not depend on it.
+        // For read-only memory the general path checks by `is_fixed` whether others may write to it. A copy needs no check.
         return Ok(None);
     }
     let foreign = ForeignBuffer {

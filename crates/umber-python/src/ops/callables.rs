@@ -195,7 +195,7 @@ fn piece<'py>(
 /// x : array_like
 ///     Argument of the functions.
 /// condlist : array_like of bool or sequence of array_like of bool
-///     Conditions that broadcast to the shape of `x`. Where several hold, the last one counts.
+///     Conditions that broadcast to the shape of `x`. If several are true for an element, the last one counts.
 /// funclist : sequence of callable or array_like
 ///     A function, number or array for each condition. One more is for elements where no condition holds, which are 0
 ///     otherwise.

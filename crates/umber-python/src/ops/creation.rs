@@ -542,7 +542,7 @@ pub(super) fn exact(value: Scalar) -> Array {
     Array::scalar(value, dtype)
 }
 
-/// The value, if it is an array that has axes or is traced by a transformation; lists of floats are read as float64.
+/// The argument as an array if it has axes or is traced, otherwise `None`. Lists of floats are read as float64.
 pub(super) fn with_axes(value: &Bound<'_, PyAny>) -> PyResult<Option<Array>> {
     if let Ok(array) = value.cast::<PyArray>() {
         let array = array.get().get();
@@ -711,7 +711,7 @@ fn arange<'py>(
 ///
 /// Notes
 /// -----
-/// Values between arrays are differentiable with respect to the ends.
+/// If the ends are arrays, the values are differentiable with respect to them.
 ///
 /// Examples
 /// --------

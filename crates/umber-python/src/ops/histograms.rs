@@ -111,9 +111,9 @@ fn bins_of(op: &str, bins: &Bound<'_, PyAny>, range: Option<(f64, f64)>) -> PyRe
 /// TypeError
 ///     If `a` is complex, weights are given with a rule, or an argument is not convertible.
 /// ValueError
-///     If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
-///     elements are not finite and no `range` is given, or `weights` has another shape; with a rule also inside
-///     `vmap` and `compile`.
+///     If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, the elements are
+///     not finite and no `range` is given, or `weights` has another shape. Inside `vmap` and `compile` also if `bins` is a
+///     rule.
 ///
 /// See Also
 /// --------
@@ -184,8 +184,8 @@ fn histogram(
 /// TypeError
 ///     If `a` is complex, or an argument is not convertible.
 /// ValueError
-///     If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the
-///     elements are not finite and no `range` is given; with a rule also inside `vmap` and `compile`.
+///     If there are no bins, the edges descend, the rule is unknown, `range` descends or is not finite, or the elements are
+///     not finite and no `range` is given. Inside `vmap` and `compile` also if `bins` is a rule.
 ///
 /// See Also
 /// --------

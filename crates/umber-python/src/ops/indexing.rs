@@ -31,8 +31,8 @@ use crate::ops::selecting::mode_of;
 /// Raises
 /// ------
 /// IndexError
-///     If `axis` is out of bounds; in mode ``"raise"``, when the result is evaluated, if an index is. In any mode if there
-///     are indices but no elements.
+///     If `axis` is out of bounds, or if there are indices but no elements. In mode ``"raise"`` also if an index is out of
+///     bounds, when the result is evaluated.
 /// TypeError
 ///     If `indices` are not integers.
 /// ValueError
@@ -137,7 +137,7 @@ fn take_along_axis(
 /// Raises
 /// ------
 /// IndexError
-///     If `axis` is out of bounds; if an index is, at the latest when the result is evaluated.
+///     If `axis` or an index is out of bounds. The latter may be raised only when the result is evaluated.
 /// ValueError
 ///     If the numbers of axes differ, or shapes do not broadcast.
 /// TypeError
@@ -190,7 +190,7 @@ fn put_along_axis(
 /// Raises
 /// ------
 /// IndexError
-///     If an axis is out of bounds; if the block leaves the array, when the result is evaluated.
+///     If an axis is out of bounds, or the block extends beyond the array. The latter is raised when the result is evaluated.
 /// ValueError
 ///     If the block is larger than the array, or there is not one start for each axis.
 /// TypeError
@@ -243,7 +243,8 @@ fn slice(
 /// Raises
 /// ------
 /// IndexError
-///     If an axis is out of bounds; if the block leaves the array, at the latest when the result is evaluated.
+///     If an axis is out of bounds, or the block extends beyond the array. The latter may be raised only when the result is
+///     evaluated.
 /// ValueError
 ///     If the block is larger than the array, or there is not one start for each axis.
 /// TypeError

@@ -580,7 +580,7 @@ fn to_fp8(x: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
 /// Raises
 /// ------
 /// TypeError
-///     If `x` or `dtype` has another dtype.
+///     If the dtype of `x` or the dtype of the result is not one of these.
 ///
 /// See Also
 /// --------

@@ -37,7 +37,7 @@ impl RandomState {
         }
     }
 
-    /// Copy and pickle as a list of the current key.
+    /// Reduce to a list of the current key, for copying and pickling.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyAny>,))> {
         Ok((py.get_type::<PyList>(), (keys(py)?,)))
     }

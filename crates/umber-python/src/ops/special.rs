@@ -951,8 +951,8 @@ binary_functions! {
 /// a : array_like
 ///     Input of any shape and dtype.
 /// dtype : dtype, str or type
-///     Dtype to read the bytes as. Python's `int`, `float` and `complex` stand for the dtype of their kind whose
-///     real numbers are as wide as those of `a`.
+///     Dtype to read the bytes as. Python's `int`, `float` and `complex` specify a kind and keep the width: for float32
+///     they stand for int32, float32 and complex64.
 /// stream : Stream or Device, optional
 ///     Where the operation runs. Default: the default stream of the default device.
 ///

@@ -244,7 +244,7 @@ fn kaiser(M: i64, beta: f64, stream: Option<StreamArg>) -> PyResult<NewArray> {
 ///
 /// Notes
 /// -----
-/// Values between arrays are differentiable with respect to the ends and the base.
+/// If the ends or the base are arrays, the values are differentiable with respect to them.
 ///
 /// Examples
 /// --------
@@ -325,8 +325,8 @@ fn logspace(
 ///
 /// Notes
 /// -----
-/// Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. Values between
-/// arrays are differentiable with respect to the ends.
+/// Inside `vmap`, `compile` and `grad`, where values are unknown, invalid ends yield NaN instead of an error. If the ends are
+/// arrays, the values are differentiable with respect to them.
 ///
 /// Examples
 /// --------

@@ -211,10 +211,10 @@ impl CustomFunction {
     /// Parameters
     /// ----------
     /// f : callable
-    ///     Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several, with batch
-    ///     axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for arrays that are the
-    ///     same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like the outputs, or one
-    ///     value for all; None for outputs without a batch axis).
+    ///     Called as ``f(inputs, axes, **kwargs)``. `inputs` is the positional argument, or a tuple of several; its arrays
+    ///     include their batch axes. `axes` has the structure of `inputs` and holds the batch axis of each array, or None for
+    ///     arrays that are the same for the whole batch. Returns a pair: the outputs, and their batch axes (structured like
+    ///     the outputs, or one value for all; None for outputs without a batch axis).
     ///
     /// Returns
     /// -------

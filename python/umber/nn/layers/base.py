@@ -413,8 +413,8 @@ class Module(dict):
         Returns
         -------
         list of Module
-            Each module comes before the modules in it. A module with several paths is listed for
-            each.
+            Each module comes before the modules in it. A module with several paths is listed
+            once per path.
 
         See Also
         --------

@@ -289,7 +289,7 @@ class Kernel(NamedTuple):
 
 
 def _cubic(a: float) -> Callable[[float], float]:
-    """Keys' kernel: two cubic polynomials, for distances up to 1 and from 1 to 2."""
+    """Cubic convolution kernel of Keys (1981): polynomials for distances in [0, 1] and [1, 2]."""
 
     def weight(t: float) -> float:
         t = abs(t)

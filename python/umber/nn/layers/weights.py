@@ -47,7 +47,7 @@ def _is_float8(a: mx.array) -> bool:
 
 
 def weights_by_path(pairs: Any) -> dict[str, mx.array]:
-    """A dict from pairs or from a dict."""
+    """Convert pairs (path, array), or a dict, to a dict."""
     if not isinstance(pairs, Iterable) or isinstance(pairs, mx.array):
         raise TypeError(
             f"[load_weights] got {type(pairs).__name__}, "

@@ -84,7 +84,7 @@ pub(super) struct Runs {
 }
 
 /// Windows: each consists of a few contiguous rows of one length at `offsets` from its start, which are reduced to a row of
-/// neighbouring results. The strides from window to window count elements and results.
+/// neighbouring results. The strides from window to window are in elements and results, not in bytes.
 pub(super) struct Windows<'a> {
     pub(super) src: *const u8,
     pub(super) stride: isize,

@@ -120,7 +120,7 @@ fn sort(inputs: &[View], shape: &[usize], axes: &[usize]) -> SortedAxes {
     SortedAxes { result_axes, reduced, neighbours }
 }
 
-/// Write results of no elements.
+/// Write the results of reductions over no elements.
 fn finish_empty(kernels: &KernelTable, outer: &StridedLoops<1>, results: Loop<1>, dst: Target<u8>) {
     let mut slots: TotalSlot = 0;
     let total = std::ptr::from_mut(&mut slots).cast::<u8>();

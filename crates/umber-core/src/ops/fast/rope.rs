@@ -25,7 +25,7 @@ pub struct Rotation<'a> {
     pub pairing: Pairing,
     /// The angular frequencies of the pairs.
     pub frequencies: Frequencies<'a>,
-    /// Factor of the positions.
+    /// Factor by which positions are multiplied.
     pub scale: f64,
 }
 

@@ -234,7 +234,7 @@ impl Block {
 /// Extract a block of a given size that starts at computed indices.
 ///
 /// The block has `sizes` elements and starts at `start[i]` along `axes[i]`, at zero along the other axes. Fails if it is
-/// larger than the array, and, when it is evaluated, if it leaves the array; negative starts are out of bounds.
+/// larger than the array. Evaluation fails if it extends beyond the array; negative starts are out of bounds.
 ///
 /// ```
 /// # use umber_core as umber;

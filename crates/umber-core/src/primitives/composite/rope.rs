@@ -30,7 +30,7 @@ pub struct Rope {
     pub direction: RotationDirection,
     /// Base of the `f_i`; `None` if they are an input.
     pub base: Option<Parameter>,
-    /// Factor of the positions.
+    /// Factor by which positions are multiplied.
     pub scale: Parameter,
 }
 

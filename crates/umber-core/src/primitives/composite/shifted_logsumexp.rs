@@ -26,7 +26,7 @@ pub struct ShiftedLogSumExp;
 pub(crate) struct Shifted {
     /// The maximum.
     pub(crate) max: Array,
-    /// The logarithm of the sum of exponentials of the differences from it.
+    /// `log(sum(exp(x - max)))`.
     pub(crate) log: Array,
 }
 

@@ -61,7 +61,7 @@ pub(super) fn scatter_results(
     flags.iter().map(|&flag| if flag { next() } else { None }).collect()
 }
 
-/// A batch: a loop of the batched body. A carry that becomes batched in some iteration is batched from the start.
+/// `vmap` of a loop: a loop over the batched body. A carry that becomes batched in some iteration is batched from the start.
 pub(super) fn batch_loop(repeated: &Loop, inputs: &[Batched]) -> Result<Vec<Batched>> {
     let iteration = &*repeated.0;
     let batch_size = batch_size(inputs);

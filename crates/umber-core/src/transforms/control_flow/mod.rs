@@ -2,9 +2,9 @@
 //!
 //! [`scan`], [`fori_loop`], [`map`], [`while_loop`], [`cond`] and [`switch`] trace their functions on
 //! placeholders and record one operation that holds them as programs. A front end that must return to its own language
-//! to run a function uses the two halves: [`TracedFunction`] and the types that create and consume it. The derivative or batch
-//! of such an operation is another one, with the derivatives or batches of its functions, so these transforms nest like all
-//! others.
+//! to run a function uses the two halves: [`TracedFunction`] and the types that create and consume it. The derivative of
+//! such an operation is an operation of the same kind that holds the derivatives of its functions, and likewise for `vmap`, so
+//! these transforms nest like all others.
 //!
 //! | file | contents |
 //! |---|---|

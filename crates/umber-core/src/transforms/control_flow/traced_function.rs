@@ -20,7 +20,7 @@ pub struct TracedFunction {
     /// The arguments, without values.
     pub trace: Trace,
     pub(super) construct: Construct,
-    /// Placeholder for the index of the iteration, for draws without a key. `None` if the function has an index argument.
+    /// Placeholder for the index of the iteration, for random draws without a key. `None` if the function has an index argument.
     counter: Option<Array>,
     batch_index: Option<BatchIndexGuard>,
 }
