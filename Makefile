@@ -49,7 +49,7 @@ wheel_sources := $(wildcard Cargo.toml Cargo.lock pyproject.toml LICENSE README.
 	$(shell find $(wildcard crates/*/src crates/kernels/*/src) python \
 		\( -name __pycache__ -o -name '.*' -o -name '*.pyc' \) -prune -o -print 2>/dev/null)
 
-.PHONY: help demo test test-rust test-checked test-python test-random test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel clean
+.PHONY: help demo test test-rust test-checked test-python test-random test-device test-races test-peers test-peers-here check lint-layout lint-rust lint-python lint-inlined lint-default-profile format bench stubs docs docs-links wheel release-wheel release-crates clean
 .DEFAULT_GOAL := help
 
 help: ## List the targets
@@ -152,6 +152,26 @@ docs-links: $(stamps)/docs $(stamps)/demo $(stamps)/installed ## Check the docum
 wheel: $(stamps)/wheel ## Build the release wheel into dist/
 	@ls dist/*.whl
 
+# Zig links against the glibc of manylinux_2_28 (Debian 10, Ubuntu 20.04, RHEL 8 and later). Paths of this machine and the time do
+# not get into the files, so that one commit gives the same bytes everywhere.
+release := dist/release
+glibc := manylinux_2_28
+release-wheel: $(stamps)/release ## Build and check the wheel and the source distribution of a release in dist/release
+	rm -rf $(release)
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) CARGO_TARGET_DIR=target/release-wheel \
+		RUSTFLAGS="--remap-path-prefix=$(CURDIR)=/umber --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo" \
+		$(python) -m maturin build --release --locked --zig --compatibility $(glibc) --interpreter $(PYO3_PYTHON) --out $(release)
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(python) -m maturin sdist --out $(release)
+	$(python) -m auditwheel show $(release)/*.whl | grep -q '"$(glibc)_'
+	$(python) -m twine check --strict $(release)/*
+	rm -rf $(release)-venv && $(PYTHON) -m venv $(release)-venv
+	$(release)-venv/bin/python -m pip install --quiet --disable-pip-version-check numpy $(release)/*.whl
+	cd $(release)-venv && bin/python $(CURDIR)/tools/release_smoke.py
+	@sha256sum $(release)/*
+
+release-crates: ## Package every published crate, build it from its package, and upload nothing
+	$(CARGO) publish --workspace --dry-run --locked --target-dir target/release-crates
+
 clean: ## Remove everything that was built
 	rm -rf $(VENV) $(VENV)-peers dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
@@ -164,7 +184,7 @@ $(stamps)/venv:
 	$(PYTHON) -m venv $(VENV)
 	@mkdir -p $(stamps) && touch $@
 
-$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/peers $(stamps)/lint $(stamps)/docs: $(stamps)/%: requirements/%.txt $(stamps)/venv
+$(stamps)/build $(stamps)/demo $(stamps)/test $(stamps)/peers $(stamps)/lint $(stamps)/docs $(stamps)/release: $(stamps)/%: requirements/%.txt $(stamps)/venv
 	$(pip_install) -r $<
 	@touch $@
 
