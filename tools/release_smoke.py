@@ -1,4 +1,4 @@
-"""What every installed wheel must do: `python release_smoke.py`, in an environment that has umber and NumPy only."""
+"""What every installed wheel must do; runs in an environment that has umber and NumPy only."""
 
 import importlib.metadata
 import tempfile
@@ -35,7 +35,8 @@ def main() -> None:
         path = Path(folder) / "model.safetensors"
         model.save_weights(str(path))
         model.load_weights(str(path))
-    print(f"umber {importlib.metadata.version('umber')}: import, arrays, transforms, training, files work")
+    version = importlib.metadata.version("umber")
+    print(f"umber {version}: import, arrays, transforms, training and files work")
 
 
 if __name__ == "__main__":
