@@ -10,6 +10,8 @@ CARGO ?= cargo
 ARGS ?=
 PYTEST_ARGS ?=
 PYTEST_WORKERS ?= 2
+# In small chunks, or one worker is left alone with the slow tests of the last one.
+workers = -n $(PYTEST_WORKERS) --maxschedchunk 32
 # Random cases are the same on every run; PROPTEST_RNG_SEED=7 make test draws others.
 export PROPTEST_RNG_SEED ?= 1
 # The Rust tests run on the kernels and the crates of others that the wheel is made of, compiled once; for that, the bindings are
@@ -72,19 +74,19 @@ test-checked: $(stamps)/venv ## Run the Rust tests with assertions in the kernel
 	$(CARGO) test --locked --workspace --release $(checked) --tests
 
 test-python: $(stamps)/test $(stamps)/installed ## Run the Python tests
-	$(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
-	$(if $(PYTEST_ARGS),,UMBER_EAGER=0 $(python) -m pytest -q -n $(PYTEST_WORKERS) $(recorded))
-	$(if $(PYTEST_ARGS),,$(on_device) UMBER_TEST_SAMPLE=8 $(python) -m pytest -q -n $(PYTEST_WORKERS))
+	$(python) -m pytest -q $(workers) $(PYTEST_ARGS)
+	$(if $(PYTEST_ARGS),,UMBER_EAGER=0 $(python) -m pytest -q $(workers) $(recorded))
+	$(if $(PYTEST_ARGS),,$(on_device) UMBER_TEST_SAMPLE=8 $(python) -m pytest -q $(workers))
 
 # The random cases of test-python are the same in every run; these follow from the seed, and are EXAMPLES times as many.
 test-random: $(stamps)/test $(stamps)/installed ## Run the property-based and fuzz tests with a random seed
 	@seed=$${SEED:-$$(shuf -i 0-4294967295 -n 1)}; \
 	echo "umber random seed: $$seed; rerun with SEED=$$seed make test-random"; \
-	UMBER_RANDOM_SEED=$$seed UMBER_EXAMPLES=$${EXAMPLES:-10} $(python) -m pytest -q -n $(PYTEST_WORKERS) \
+	UMBER_RANDOM_SEED=$$seed UMBER_EXAMPLES=$${EXAMPLES:-10} $(python) -m pytest -q $(workers) \
 		--hypothesis-seed=$$seed -m "hypothesis or drawn" $(PYTEST_ARGS)
 
 test-device: $(stamps)/test $(stamps)/installed ## Run the Python tests on a simulated accelerator
-	$(on_device) $(python) -m pytest -q -n $(PYTEST_WORKERS) $(PYTEST_ARGS)
+	$(on_device) $(python) -m pytest -q $(workers) $(PYTEST_ARGS)
 
 # Stable toolchains have no sanitizers. The standard library is not instrumented; what that hides is in tools/tsan.supp.
 test-races: ## Look for data races in the thread pool, the executor and the simulated device, with a nightly Rust
