@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use crate::graph::program::{Operand, SourceLine, Step};
+use crate::graph::program::{Operand, Step};
 use crate::graph::walk::{IdMap, node_id, topological_until};
 use crate::graph::{Array, Node, Program};
 use crate::op::Op;
@@ -84,13 +84,7 @@ pub(super) fn inline(
         Operand::Slot(slot) => Operand::Slot(next + slot - first_own as u32),
         Operand::Constant(_) => old.clone(),
     };
-    let inlined = nodes.iter().map(|node| Step {
-        op: node.op().clone(),
-        stream: node.stream(),
-        inputs: node.inputs().iter().map(operand).collect(),
-        outputs: node.outputs.len() as u32,
-        origin: SourceLine(node.origin().cloned()),
-    });
+    let inlined = nodes.iter().map(|node| Step::of(node, operand));
     let own = (program.steps.iter())
         .map(|step| Step { inputs: step.inputs.iter().map(renumbered).collect(), ..step.clone() });
     let inlined = Program {

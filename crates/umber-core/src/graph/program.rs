@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use umber_types::{Result, Scalar, Stream, bail, ensure};
 
 use super::walk::IdMap;
-use super::{Array, ArraySpec, Inputs, Specs, Tape};
+use super::{Array, ArraySpec, Inputs, Node, Specs, Tape};
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::control_flow;
@@ -95,6 +95,17 @@ fn default_stream() -> Stream {
 }
 
 impl Step {
+    /// The step that records a node again; `operand` tells where an input is found.
+    pub(crate) fn of(node: &Node, operand: impl Fn(&Array) -> Operand) -> Step {
+        Step {
+            op: node.op().clone(),
+            stream: node.stream(),
+            inputs: node.inputs().iter().map(operand).collect(),
+            outputs: node.outputs.len() as u32,
+            origin: SourceLine(node.origin().cloned()),
+        }
+    }
+
     /// Specs of its outputs, given the specs of the slots before it.
     pub(crate) fn infer(&self, slots: &[ArraySpec]) -> Result<Specs> {
         let inputs: SmallVec<[&ArraySpec; 4]> =
@@ -139,13 +150,7 @@ impl Program {
             (None, Some(value)) => Operand::Constant(Box::new((array.spec().clone(), value))),
             (None, None) => Operand::Slot(captured_slots[&array.id()]),
         };
-        let steps = tape.nodes.iter().map(|node| Step {
-            op: node.op().clone(),
-            stream: node.stream(),
-            inputs: node.inputs().iter().map(operand).collect(),
-            outputs: node.outputs.len() as u32,
-            origin: SourceLine(node.origin().cloned()),
-        });
+        let steps = tape.nodes.iter().map(|node| Step::of(node, operand));
         let program = Program {
             steps: steps.collect(),
             outputs: outputs.iter().map(operand).collect(),

@@ -54,7 +54,7 @@ impl Primitive for Transfer {
     }
 }
 
-/// The array in the memory of a device; the array itself if it is there already.
+/// The array in the memory of a device; the array itself if it is in that memory.
 pub(crate) fn to_device(array: &Array, to: Device) -> Result<Array> {
     if array.device() == to {
         return Ok(array.clone());
@@ -62,7 +62,7 @@ pub(crate) fn to_device(array: &Array, to: Device) -> Result<Array> {
     to_stream(array, device::default_stream(to)?)
 }
 
-/// The array in the memory of a stream's device; the array itself if it is there already.
+/// The array in the memory of a stream's device; the array itself if it is in that memory.
 pub(crate) fn to_stream(array: &Array, stream: Stream) -> Result<Array> {
     if array.device() == stream.device {
         return Ok(array.clone());
