@@ -216,3 +216,8 @@ pub mod io {
         safetensors,
     };
 }
+
+/// The README's example, compiled and run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,12 +1,12 @@
 //! Convolutions: sums over a kernel that slides along the spatial axes of its input.
 //!
-//! [`geometry`] describes the layout and splits dilated inputs into phases, so that no zero between elements is multiplied.
-//! [`dispatch`] chooses a kernel for each phase: [`sliding_1d`] for long kernels over one channel, [`grouped`] for groups of a
-//! few channels, [`winograd`] for kernels of three taps, [`direct`] for other floats, else a matrix product of [`im2col`] blocks
-//! ([`im2col_gemm`], [`weight_gradient_gemm`]). A kernel of one tap is a matrix product of the input itself.
+//! `geometry` describes the layout and splits dilated inputs into phases, so that no zero between elements is multiplied.
+//! `dispatch` chooses a kernel for each phase: `sliding_1d` for long kernels over one channel, `grouped` for groups of a
+//! few channels, `winograd` for kernels of three taps, `direct` for other floats, else a matrix product of `im2col` blocks
+//! (`im2col_gemm`, `weight_gradient_gemm`). A kernel of one tap is a matrix product of the input itself.
 //!
-//! [`direct`] and [`winograd`] share [`boxes`], which splits the outputs into blocks and copies the input of a block with its
-//! padding, [`panels`], which splits the channels into panels of a few vectors and packs the weights, and [`registers`], the
+//! `direct` and `winograd` share `boxes`, which splits the outputs into blocks and copies the input of a block with its
+//! padding, `panels`, which splits the channels into panels of a few vectors and packs the weights, and `registers`, the
 //! inner loops.
 
 mod boxes;

@@ -1,9 +1,9 @@
 //! Matrix products.
 //!
-//! [`split`] splits a batch of products into tasks for the threads; [`epilogue`] computes one, and a [`fused_epilogue`] may
+//! `split` splits a batch of products into tasks for the threads; `epilogue` computes one, and a `fused_epilogue` may
 //! follow. [`multiply`] defines how one thread multiplies each element type: float and complex numbers with the kernel that
-//! [`dispatch`] selects; float16 and bfloat16 with [`half_gemv`], on [`amx`] units where available, else block by block in
-//! float32; integers and bools with [`blocked`]. [`low_rank`] is for products of small depth whose results exceed the caches.
+//! `dispatch` selects; float16 and bfloat16 with `half_gemv`, on `amx` units where available, else block by block in
+//! float32; integers and bools with `blocked`. `low_rank` is for products of small depth whose results exceed the caches.
 
 #[cfg_attr(not(target_arch = "x86_64"), path = "no_amx.rs")]
 mod amx;

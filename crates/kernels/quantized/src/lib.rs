@@ -1,10 +1,10 @@
 //! Quantised matrices: quantise, dequantise, and matrix products with them.
 //!
-//! A group of neighbouring weights has a scale, and in affine mode a bias; [`Quantization`] describes the format. [`codes`] maps
-//! codes to values, [`groups`] computes scales and codes, [`packed`] reads rows of a packed matrix. [`dispatch`] chooses how
-//! [`matmul`](mod@matmul) multiplies: with a transposed matrix ([`qgemm`]) in integers where the processor has byte dot products
-//! ([`int8_dot`]; `unpack_bits` unpacks codes that cross byte boundaries), with few rows straight from the packed words
-//! ([`skinny_qgemm`]), else by dequantising blocks and multiplying those.
+//! A group of neighbouring weights has a scale, and in affine mode a bias; [`Quantization`] describes the format. `codes` maps
+//! codes to values, `groups` computes scales and codes, `packed` reads rows of a packed matrix. `dispatch` chooses how
+//! `matmul`(mod@matmul) multiplies: with a transposed matrix (`qgemm`) in integers where the processor has byte dot products
+//! (`int8_dot`; `unpack_bits` unpacks codes that cross byte boundaries), with few rows straight from the packed words
+//! (`skinny_qgemm`), else by dequantising blocks and multiplying those.
 
 mod codes;
 mod dispatch;
