@@ -15,7 +15,7 @@ macro_rules! primitives {
         /// A primitive operation with its parameters.
         #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
         pub enum Op {
-            $($(#[$attribute])* #[doc = concat!("See [`", stringify!($module), "`].")] $variant($module::$ty),)*
+            $($(#[$attribute])* #[doc = concat!("The primitive of the module `", stringify!($module), "`.")] $variant($module::$ty),)*
         }
 
         $(impl From<$module::$ty> for Op {

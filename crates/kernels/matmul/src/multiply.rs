@@ -51,7 +51,7 @@ pub trait Multiply: Element {
     fn multiply_each(_range: Range<usize>, _product: &impl Fn(usize) -> Product<Self, Self::Acc>) -> bool {
         false
     }
-    /// As [`multiply`](Self::multiply), on all threads, if [`gemm::is_shared`] holds; `done` is called with the rows
+    /// As [`multiply`](Self::multiply), on all threads, if `gemm::is_shared` holds; `done` is called with the rows
     /// and columns of each complete block.
     fn multiply_shared(_: &Product<Self, Self::Acc>, _done: OnBlock<'_>) {
         unreachable!("products of {} are not computed by several threads", Self::DTYPE)

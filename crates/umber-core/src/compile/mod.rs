@@ -1,6 +1,6 @@
 //! Compile: trace a function's graph once, optimise it, and replay it on other arguments.
 //!
-//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` reduce it; [`crate::passes::fuse`] fuses
+//! A trace on placeholders gives a [`Program`]; `constants` and `simplify` reduce it; `passes::fuse` fuses
 //! elementwise regions, as evaluation would. A call then neither runs the user's function nor partitions the graph; it only
 //! creates nodes.
 

@@ -1,10 +1,10 @@
 //! Block functions of the elementwise kinds: a tape step calls one for each block of elements.
 //!
-//! A scalar function is written once, as [`Map1`] or [`Map2`]; [`Entry`] holds its loop for each instruction set.
+//! A scalar function is written once, as `Map1` or `Map2`; `Entry` holds its loop for each instruction set.
 //! `unary`, `binary`, `cast` and `select` are the tables from kind and dtype to entry.
 //!
-//! Contract of every [`Kernel`]: `n` elements are accessible at each pointer, the destination overlaps no argument, and
-//! `n` is a multiple of [`LANES`], unless [`Entry::exact`] is true.
+//! Contract of every `Kernel`: `n` elements are accessible at each pointer, the destination overlaps no argument, and
+//! `n` is a multiple of `LANES`, unless `Entry::exact` is true.
 
 pub(crate) mod binary;
 pub(crate) mod binary_complex;

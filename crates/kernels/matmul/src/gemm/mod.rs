@@ -54,7 +54,7 @@ const SHARED_BYTES: usize = 8 << 20;
 const MIN_SHARED_ROWS: usize = MAX_ROWS;
 
 /// Is this kernel preferred for one thread's product of this shape? It is with 32-byte vectors; with longer ones the `gemm`
-/// crate is faster (but see [`suits_skinny`]), as it is for small and for tall matrices, whose left operand it does not pack.
+/// crate is faster (but see `suits_skinny`), as it is for small and for tall matrices, whose left operand it does not pack.
 pub fn is_suitable<S: Multiply>(m: usize, n: usize, k: usize) -> bool {
     let bytes = k.saturating_mul(n).saturating_mul(size_of::<S::Acc>());
     let min_rows = if bytes < LARGE { MAX_GEMV_ROWS + 1 } else { MAX_GEMV_ROWS / 2 };

@@ -1,7 +1,7 @@
 //! Einstein summation.
 //!
 //! `ij,jk->ik` is a matrix product: an index that is not in the result is summed over. Operands are contracted in pairs, each by
-//! one matrix product (or an elementwise product if nothing is summed), in the order chosen by [`order`].
+//! one matrix product (or an elementwise product if nothing is summed), in the order chosen by `order`.
 
 mod order;
 

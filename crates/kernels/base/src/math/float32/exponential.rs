@@ -25,13 +25,13 @@ fn split<I: Isa>(x: f32) -> (i32, f32) {
     ((rounded.to_bits() as i32).wrapping_sub(ROUNDER.to_bits() as i32), r)
 }
 
-/// `e^r - 1` for the `r` of [`split`].
+/// `e^r - 1` for the `r` of `split`.
 #[inline(always)]
 fn expm1_reduced<I: Isa>(r: f32) -> f32 {
     I::fma32(r * r, poly::<I, 5>(r, [0.5, 0.16666543, 0.041666444, 0.008366535, 0.0013936874]), r)
 }
 
-/// `(e^r - 1 - r) / r²` for the `r` of [`split`], lowest power first.
+/// `(e^r - 1 - r) / r²` for the `r` of `split`, lowest power first.
 pub const EXP: [f32; 5] = [0.5, 0.16666518, 0.041666437, 0.008368952, 0.0013937489];
 
 /// `e^x 2^shift`, for `x` up to 90.
@@ -45,7 +45,7 @@ fn exp_shifted<I: Isa>(x: f32, shift: i32) -> f32 {
     p * power_of_two(half) * power_of_two(n.wrapping_sub(half))
 }
 
-/// `e^x`, for `x` such that neither the result nor `2^n` with the `n` of [`split`] leaves the normal range.
+/// `e^x`, for `x` such that neither the result nor `2^n` with the `n` of `split` leaves the normal range.
 #[inline(always)]
 fn exp_normal<I: Isa>(x: f32) -> f32 {
     let (n, r) = split::<I>(x);
