@@ -171,7 +171,7 @@ release-wheel: $(stamps)/release ## Build and check the wheel and the source dis
 	cd $(release)-venv && bin/python $(CURDIR)/tools/release_smoke.py
 	@sha256sum $(release)/*
 
-release-crates: ## Document every crate, package the published ones, build each from its package, and upload nothing
+release-crates: $(stamps)/venv ## Document every crate, package the published ones, build each from its package, and upload nothing
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	$(CARGO) publish --workspace --dry-run --locked --target-dir target/release-crates
 
