@@ -160,7 +160,7 @@ release := dist/release
 glibc := manylinux_2_28
 release-wheel: $(stamps)/release ## Build and check the wheel and the source distribution of a release in dist/release
 	rm -rf $(release)
-	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) CARGO_TARGET_DIR=target/release-wheel \
+	PATH=$(abspath $(VENV)/bin):$$PATH SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) CARGO_TARGET_DIR=target/release-wheel \
 		RUSTFLAGS="--remap-path-prefix=$(CURDIR)=/umber --remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=/cargo" \
 		$(python) -m maturin build --release --locked --zig --compatibility $(glibc) --interpreter $(PYO3_PYTHON) --out $(release)
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) $(python) -m maturin sdist --out $(release)
