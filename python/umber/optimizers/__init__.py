@@ -1,8 +1,9 @@
-"""Optimizers, learning rate schedules and gradient clipping."""
+"""Optimizers, learning rate schedules, gradient clipping and averages of parameters."""
 
 from umber import _errors, _layout
 from umber.optimizers import optimizers as optimizers
 from umber.optimizers.optimizers import (
+    LAMB,
     SGD,
     AdaDelta,
     Adafactor,
@@ -13,7 +14,9 @@ from umber.optimizers.optimizers import (
     Lion,
     MultiOptimizer,
     Muon,
+    NAdam,
     Optimizer,
+    RAdam,
     RMSprop,
     clip_grad_norm,
 )
@@ -26,6 +29,7 @@ from umber.optimizers.schedulers import (
 )
 
 __all__ = [
+    "LAMB",
     "SGD",
     "AdaDelta",
     "Adafactor",
@@ -36,7 +40,9 @@ __all__ = [
     "Lion",
     "MultiOptimizer",
     "Muon",
+    "NAdam",
     "Optimizer",
+    "RAdam",
     "RMSprop",
     "clip_grad_norm",
     "cosine_decay",

@@ -6,11 +6,15 @@ from umber.optimizers.adam import Adam, Adamax, AdamW
 from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
 from umber.optimizers.base import MultiOptimizer, Optimizer
 from umber.optimizers.clip import clip_grad_norm
+from umber.optimizers.lamb import LAMB
 from umber.optimizers.lion import Lion
 from umber.optimizers.muon import Muon
+from umber.optimizers.nadam import NAdam
+from umber.optimizers.radam import RAdam
 from umber.optimizers.sgd import SGD
 
 __all__ = [
+    "LAMB",
     "SGD",
     "AdaDelta",
     "Adafactor",
@@ -21,7 +25,9 @@ __all__ = [
     "Lion",
     "MultiOptimizer",
     "Muon",
+    "NAdam",
     "Optimizer",
+    "RAdam",
     "RMSprop",
     "clip_grad_norm",
 ]
