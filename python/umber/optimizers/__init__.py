@@ -2,8 +2,10 @@
 
 from umber import _errors, _layout
 from umber.optimizers import optimizers as optimizers
+from umber.optimizers.lbfgs import MinimizeInfo
 from umber.optimizers.optimizers import (
     LAMB,
+    LBFGS,
     SGD,
     AdaDelta,
     Adafactor,
@@ -30,6 +32,7 @@ from umber.optimizers.schedulers import (
 
 __all__ = [
     "LAMB",
+    "LBFGS",
     "SGD",
     "AdaDelta",
     "Adafactor",
@@ -38,6 +41,7 @@ __all__ = [
     "AdamW",
     "Adamax",
     "Lion",
+    "MinimizeInfo",
     "MultiOptimizer",
     "Muon",
     "NAdam",

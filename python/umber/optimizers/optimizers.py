@@ -7,6 +7,7 @@ from umber.optimizers.adaptive import AdaDelta, Adagrad, RMSprop
 from umber.optimizers.base import MultiOptimizer, Optimizer
 from umber.optimizers.clip import clip_grad_norm
 from umber.optimizers.lamb import LAMB
+from umber.optimizers.lbfgs import LBFGS
 from umber.optimizers.lion import Lion
 from umber.optimizers.muon import Muon
 from umber.optimizers.nadam import NAdam
@@ -15,6 +16,7 @@ from umber.optimizers.sgd import SGD
 
 __all__ = [
     "LAMB",
+    "LBFGS",
     "SGD",
     "AdaDelta",
     "Adafactor",
