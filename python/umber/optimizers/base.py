@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -17,6 +19,8 @@ from umber.optimizers.trees import (
     with_states,
 )
 from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
+
+_ABSENT = object()
 
 
 class Optimizer:
@@ -355,6 +359,22 @@ class Optimizer:
     def learning_rate(self, learning_rate: float | mx.array | Schedule) -> None:
         self._maybe_schedule("learning_rate", learning_rate)
 
+    def __repr__(self) -> str:
+        """The class with its hyperparameters and the number of steps, as they are now."""
+        arguments = inspect.signature(type(self).__init__).parameters
+        descriptions = []
+        for name in dict.fromkeys([*arguments, *self._schedulers, "step"]):
+            value = self._state[name] if name in self._state else vars(self).get(name, _ABSENT)
+            if value is not _ABSENT:
+                schedule = self._schedulers.get(name)
+                source = "" if schedule is None else f" by {_name_of(schedule)}"
+                descriptions.append(f"{name}={_number_of(value)}{source}")
+        return f"{type(self).__name__}({', '.join(descriptions)})"
+
+    def _parts(self) -> Iterator[Optimizer]:
+        """The optimizers that have a learning rate of their own."""
+        yield self
+
     def _entry(self, name: str) -> mx.array:
         state = self.state
         if name not in state:
@@ -433,7 +453,21 @@ class MultiOptimizer(Optimizer):
             )
         self._state = {}
         self.optimizers = list(optimizers)
-        self.filters = [*filters, lambda path, gradient: True]
+        self.filters = [*filters, _takes_rest]
+
+    def __repr__(self) -> str:
+        """The class with its optimizers and their filters."""
+        parts = zip(self.optimizers, self.filters, strict=True)
+        lines = [
+            f"({i}) {_name_of(matches)}: {optimizer!r}"
+            for i, (optimizer, matches) in enumerate(parts)
+        ]
+        text = textwrap.indent("\n".join(lines), "  ")
+        return f"{type(self).__name__}(\n{text}\n)"
+
+    def _parts(self) -> Iterator[Optimizer]:
+        for optimizer in self.optimizers:
+            yield from optimizer._parts()
 
     def init(self, parameters: dict) -> None:
         """Initialise the state of all optimizers, each for its part of the parameters."""
@@ -488,12 +522,22 @@ class MultiOptimizer(Optimizer):
         for optimizer in self.optimizers:
             optimizer.learning_rate = learning_rate
 
+    @property
+    def step(self) -> mx.array:
+        """Number of updates so far, which is that of every optimizer."""
+        return self.optimizers[0].step
+
     def _split(self, tree: Any) -> list[Any]:
         def owner(path: str, leaf: Any) -> int:
             return next(i for i, matches in enumerate(self.filters) if matches(path, leaf))
 
         owners = tree_map_with_path(owner, tree, path="")
         return [_select(tree, owners, i) for i in range(len(self.optimizers))]
+
+
+def _takes_rest(path: str, gradient: mx.array) -> bool:
+    """The filter of the last optimizer."""
+    return True
 
 
 def _select(tree: Any, owners: Any, owner: int) -> Any:
@@ -520,6 +564,22 @@ def _number_as_array(value: Any) -> Any:
     ):
         return value
     return mx.array(value if hasattr(value, "shape") else float(value), mx.float32)
+
+
+def _number_of(value: Any) -> str:
+    """The repr of a hyperparameter, and of an array the value."""
+    if not isinstance(value, mx.array) or value.size != 1:
+        return repr(value)
+    try:
+        number = value.item()
+    except ValueError:
+        return "traced"
+    return f"{number:.6g}" if isinstance(number, float) else str(number)
+
+
+def _name_of(function: Callable) -> str:
+    """The name of a schedule or filter, or its repr if it has none."""
+    return getattr(function, "__qualname__", repr(function)).lstrip("_")
 
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
