@@ -22,11 +22,14 @@ from umber.optimizers.optimizers import (
     RMSprop,
     clip_grad_norm,
 )
+from umber.optimizers.plateau import ReduceLROnPlateau
 from umber.optimizers.schedulers import (
     cosine_decay,
+    cyclic,
     exponential_decay,
     join_schedules,
     linear_schedule,
+    one_cycle,
     step_decay,
 )
 
@@ -48,11 +51,14 @@ __all__ = [
     "Optimizer",
     "RAdam",
     "RMSprop",
+    "ReduceLROnPlateau",
     "clip_grad_norm",
     "cosine_decay",
+    "cyclic",
     "exponential_decay",
     "join_schedules",
     "linear_schedule",
+    "one_cycle",
     "step_decay",
 ]
 
