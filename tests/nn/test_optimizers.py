@@ -481,6 +481,7 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.step_decay(0.1, 0.5, 0), r"^\[step_decay\] got the step size 0"),
         (lambda: optimizers.cosine_decay(0.1, 0), r"^\[cosine_decay\] got 0 steps"),
         (lambda: optimizers.clip_grad_norm({}, -1.0), r"^\[clip_grad_norm\] got max_norm -1"),
+        (lambda: optimizers.clip_grad_value({}, -1.0), r"^\[clip_grad_value\] got clip_value -1"),
         (lambda: optimizers.RMSprop(0.1, alpha=-1), r"^\[RMSprop\] got alpha -1"),
         (lambda: optimizers.Adagrad(0.1, eps=-1), r"^\[Adagrad\] got eps -1"),
         (lambda: optimizers.AdaDelta(0.1, rho=-1), r"^\[AdaDelta\] got rho -1"),
@@ -590,6 +591,29 @@ def test_clip_grad_norm_of_half_precision_does_not_overflow():
     assert norm.item() == 60000
     assert clipped["a"].dtype == mx.float16
     np.testing.assert_allclose(np.array(clipped["a"]), [0.5] * 4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, mx.float64])
+@pytest.mark.parametrize("limit", [0, 0.5, 2, 1e9, np.float32(0.5), mx.array(0.5)])
+def test_clip_grad_value(dtype, limit):
+    values = np.array([-3.0, -0.25, 0.0, np.nan, 0.5, np.inf, -np.inf])
+    grads = {
+        "a": [mx.array(values).astype(dtype), mx.zeros((0, 2), dtype)],
+        "b": mx.ones((), dtype),
+    }
+    clipped = optimizers.clip_grad_value(grads, limit)
+    got = np.array(clipped["a"][0].astype(mx.float64))
+    bound = float(mx.array(float(limit)).astype(dtype).astype(mx.float64).item())
+    np.testing.assert_array_equal(got, np.clip(values, -bound, bound))
+    assert {x.dtype for _, x in tree_flatten(clipped)} == {dtype}
+    assert clipped["a"][1].shape == (0, 2)
+    assert clipped["b"].item() == min(1, bound)
+    assert grads["b"].item() == 1
+
+
+def test_clip_grad_value_of_complex_gradients():
+    with pytest.raises(TypeError, match=r"^\[clip_grad_value\] got a gradient of .*complex64"):
+        optimizers.clip_grad_value({"a": mx.array([1j])}, 1.0)
 
 
 ADAFACTORS = {

@@ -2,6 +2,7 @@
 
 from umber import _errors, _layout
 from umber.optimizers import optimizers as optimizers
+from umber.optimizers.clip import clip_grad_value
 from umber.optimizers.lbfgs import MinimizeInfo
 from umber.optimizers.optimizers import (
     LAMB,
@@ -53,6 +54,7 @@ __all__ = [
     "RMSprop",
     "ReduceLROnPlateau",
     "clip_grad_norm",
+    "clip_grad_value",
     "cosine_decay",
     "cyclic",
     "exponential_decay",
