@@ -2,6 +2,7 @@
 
 from umber import _errors, _layout
 from umber.optimizers import optimizers as optimizers
+from umber.optimizers.averaging import EMA
 from umber.optimizers.clip import clip_grad_value
 from umber.optimizers.lbfgs import MinimizeInfo
 from umber.optimizers.optimizers import (
@@ -35,6 +36,7 @@ from umber.optimizers.schedulers import (
 )
 
 __all__ = [
+    "EMA",
     "LAMB",
     "LBFGS",
     "SGD",
