@@ -866,6 +866,7 @@ ALL = [
     lambda rate: optimizers.MultiOptimizer(
         [optimizers.SGD(rate), optimizers.Adam(rate)], [lambda path, x: x.ndim < 2]
     ),
+    lambda rate: optimizers.MultiSteps(optimizers.Adam(rate), 1),
 ]
 
 

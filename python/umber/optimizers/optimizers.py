@@ -9,6 +9,7 @@ from umber.optimizers.clip import clip_grad_norm
 from umber.optimizers.lamb import LAMB
 from umber.optimizers.lbfgs import LBFGS
 from umber.optimizers.lion import Lion
+from umber.optimizers.multi_steps import MultiSteps
 from umber.optimizers.muon import Muon
 from umber.optimizers.nadam import NAdam
 from umber.optimizers.radam import RAdam
@@ -26,6 +27,7 @@ __all__ = [
     "Adamax",
     "Lion",
     "MultiOptimizer",
+    "MultiSteps",
     "Muon",
     "NAdam",
     "Optimizer",
