@@ -536,6 +536,33 @@ def test_multi_optimizer_splits_the_parameters():
         optimizer.state = {}
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_groups_without_weight_decay(compiled):
+    mx.random.seed(0)
+    model = nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Conv1d(3, 2, 1), nn.BatchNorm(2))
+    before = {path: np.array(w) for path, w in tree_flatten(model.trainable_parameters())}
+    rate = optimizers.linear_schedule(0.5, 0.25, 1)
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.AdamW(rate, weight_decay=0.0), optimizers.AdamW(rate, weight_decay=0.1)],
+        [lambda path, gradient: gradient.ndim < 2],
+    )
+    zeros = tree_map(mx.zeros_like, model.trainable_parameters())
+    optimizer.init(zeros)
+    state = [model.state, optimizer.state]
+
+    def step():
+        optimizer.update(model, zeros)
+
+    if compiled:
+        step = mx.compile(step, inputs=state, outputs=state)
+    for _ in range(2):
+        step()
+    for path, w in tree_flatten(model.trainable_parameters()):
+        decayed = path in ("layers.0.weight", "layers.2.weight")
+        factor = (1 - 0.05) * (1 - 0.025) if decayed else 1
+        np.testing.assert_allclose(np.array(w), before[path] * factor, rtol=1e-6, err_msg=path)
+
+
 SCHEDULES = {
     "exponential": (optimizers.exponential_decay(0.1, 0.9), lambda t: 0.1 * 0.9**t),
     "step": (optimizers.step_decay(0.1, 0.5, 4), lambda t: 0.1 * 0.5 ** (t // 4)),

@@ -427,6 +427,10 @@ class MultiOptimizer(Optimizer):
     -----
     The learning rate is that of the first optimizer; assigning it sets that of all.
 
+    Optimizers of the same class are what other frameworks call parameter groups: the second example
+    leaves biases and the scales of normalisations without weight decay. Filters that are functions
+    of a module, instead of lambdas, can be pickled.
+
     Examples
     --------
     >>> optimizer = optim.MultiOptimizer(
@@ -436,6 +440,17 @@ class MultiOptimizer(Optimizer):
     >>> optimizer.init(nn.Linear(2, 1).trainable_parameters())
     >>> [sorted(state) for state in optimizer.state["states"]]
     [['bias', 'learning_rate', 'step'], ['learning_rate', 'step', 'weight']]
+
+    >>> def is_vector(path, gradient):
+    ...     return gradient.ndim < 2
+    >>> optimizer = optim.MultiOptimizer(
+    ...     [optim.AdamW(1e-3, weight_decay=0.0), optim.AdamW(1e-3, weight_decay=0.1)],
+    ...     [is_vector],
+    ... )
+    >>> optimizer.init(nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3)).trainable_parameters())
+    >>> decayed = optimizer.state["states"][1]
+    >>> [sorted(layer) for layer in decayed["layers"]]
+    [['weight'], []]
     """
 
     def __init__(
