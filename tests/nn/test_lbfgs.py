@@ -305,6 +305,16 @@ def test_an_error_changes_nothing():
             r"^\[\w+\] got no parameter of a floating dtype",
         ),
         (
+            lambda: optimizers.LBFGS().minimize(lambda x: x, nn.Linear(1, 1)),
+            TypeError,
+            r"^\[\w+\] parameters: got the model Linear, .*; for models use update_with",
+        ),
+        (
+            lambda: mx.compile(optimizers.LBFGS().minimize)(lambda x: mx.square(x), mx.array(1.0)),
+            ValueError,
+            r"^\[\w+\] ",
+        ),
+        (
             lambda: optimizers.LBFGS().minimize(lambda x: mx.abs(x), {"a": mx.array(1j)}),
             TypeError,
             r"^\[\w+\] the parameter a is of .*complex64, expected a real dtype",

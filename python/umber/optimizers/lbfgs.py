@@ -175,7 +175,7 @@ class LBFGS:
         Raises
         ------
         TypeError
-            If no parameter is of a floating dtype, or one is complex.
+            If `parameters` is a model, no parameter is of a floating dtype, or one is complex.
 
         See Also
         --------
@@ -195,6 +195,11 @@ class LBFGS:
         >>> round(best["slope"].item(), 3), round(best["offset"].item(), 3)
         (2.0, 1.0)
         """
+        if isinstance(parameters, Module):
+            raise TypeError(
+                f"[LBFGS] parameters: got the model {type(parameters).__name__}, expected a tree "
+                "of arrays; for models use update_with"
+            )
         loss_and_grad = mx.value_and_grad(fn)
         return self._run(
             lambda point: loss_and_grad(point, *args, **kwargs), parameters, _new_state()

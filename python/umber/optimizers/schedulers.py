@@ -16,7 +16,7 @@ Schedule = Callable[[mx.array], mx.array]
 _TINY = 1e-9
 
 
-class _Call(partial):
+class _Call(partial[mx.array]):
     """A rule of this module with its arguments, a schedule that can be pickled.
 
     Its repr is the call of the public function, whose name is that of the rule without underscore.
@@ -298,7 +298,7 @@ def _one_cycle(
     points = [(0.0, initial), (top, max_lr), (last, initial / final_div_factor)]
     if three_phase:
         points.insert(2, (2 * top, initial))
-    rate: float | mx.array = initial
+    rate = mx.array(initial)
     s = mx.minimum(step, last)
     for (start, before), (end, after) in itertools.pairwise(points):
         # A phase may have no steps.
