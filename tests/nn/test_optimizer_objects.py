@@ -43,6 +43,25 @@ def test_reprs_of_several_optimizers():
     assert base == "    (0) takes_rest: Optimizer(step=0)"
 
 
+def test_reprs_of_what_goes_with_an_optimizer():
+    optimizer = optimizers.MultiSteps(optimizers.Lion(0.1), 4)
+    optimizer.init({"w": mx.ones(2)})
+    assert "optimizer" in optimizer.state
+    assert repr(optimizer) == (
+        "MultiSteps(optimizer=Lion(learning_rate=0.1, betas=(0.9, 0.99), weight_decay=0.0, "
+        "step=0), every_k=4)"
+    )
+    ema = optimizers.EMA({"w": mx.ones(2)}, 0.5)
+    ema.update({"w": mx.ones(2)})
+    assert repr(ema) == "EMA(decay=0.5, bias_correction=True, step=1)"
+    plateau = optimizers.ReduceLROnPlateau(optimizers.Optimizer(), patience=3)
+    assert repr(plateau) == (
+        "ReduceLROnPlateau(optimizer=Optimizer(step=0), mode='min', factor=0.1, patience=3, "
+        "threshold=0.0001, threshold_mode='rel', cooldown=0, min_lr=0.0, eps=1e-08, best=inf, "
+        "num_bad_epochs=0, cooldown_counter=0)"
+    )
+
+
 def test_reprs_of_optimizers_of_ones_own():
     class Own(optimizers.Optimizer):
         def __init__(self, size, *rest, **options):

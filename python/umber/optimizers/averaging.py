@@ -10,6 +10,7 @@ import umber.core as mx
 from umber.nn import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 from umber.optimizers.overflow import widened
+from umber.optimizers.reprs import with_options
 from umber.utils import tree_flatten, tree_map
 
 
@@ -207,6 +208,10 @@ class EMA:
                 "expected a dict with step and average"
             )
         self._state = state
+
+    def __repr__(self) -> str:
+        """The class with its options and the number of updates."""
+        return with_options(self, step=self._state["step"])
 
     def _weight(self, step: mx.array) -> mx.array:
         """The weight of the newest parameters."""

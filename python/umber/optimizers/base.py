@@ -9,6 +9,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn import Module
+from umber.optimizers.reprs import name_of, number_of
 from umber.optimizers.schedulers import Schedule
 from umber.optimizers.trees import (
     check_gradients,
@@ -364,11 +365,11 @@ class Optimizer:
         arguments = inspect.signature(type(self).__init__).parameters
         descriptions = []
         for name in dict.fromkeys([*arguments, *self._schedulers, "step"]):
-            value = self._state[name] if name in self._state else vars(self).get(name, _ABSENT)
+            value = vars(self).get(name, self._state.get(name, _ABSENT))
             if value is not _ABSENT:
                 schedule = self._schedulers.get(name)
-                source = "" if schedule is None else f" by {_name_of(schedule)}"
-                descriptions.append(f"{name}={_number_of(value)}{source}")
+                source = "" if schedule is None else f" by {name_of(schedule)}"
+                descriptions.append(f"{name}={number_of(value)}{source}")
         return f"{type(self).__name__}({', '.join(descriptions)})"
 
     def _parts(self) -> Iterator[Optimizer]:
@@ -474,7 +475,7 @@ class MultiOptimizer(Optimizer):
         """The class with its optimizers and their filters."""
         parts = zip(self.optimizers, self.filters, strict=True)
         lines = [
-            f"({i}) {_name_of(matches)}: {optimizer!r}"
+            f"({i}) {name_of(matches)}: {optimizer!r}"
             for i, (optimizer, matches) in enumerate(parts)
         ]
         text = textwrap.indent("\n".join(lines), "  ")
@@ -579,22 +580,6 @@ def _number_as_array(value: Any) -> Any:
     ):
         return value
     return mx.array(value if hasattr(value, "shape") else float(value), mx.float32)
-
-
-def _number_of(value: Any) -> str:
-    """The repr of a hyperparameter, and of an array the value."""
-    if not isinstance(value, mx.array) or value.size != 1:
-        return repr(value)
-    try:
-        number = value.item()
-    except ValueError:
-        return "traced"
-    return f"{number:.6g}" if isinstance(number, float) else str(number)
-
-
-def _name_of(function: Callable) -> str:
-    """The name of a schedule or filter, or its repr if it has none."""
-    return getattr(function, "__qualname__", repr(function)).lstrip("_")
 
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:

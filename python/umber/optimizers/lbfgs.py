@@ -11,6 +11,7 @@ import umber.core as mx
 from umber.nn import Module
 from umber.nn.utils import value_and_grad
 from umber.optimizers.line_search import Trial, strong_wolfe
+from umber.optimizers.reprs import with_options
 from umber.utils import tree_flatten, tree_map
 
 _CONVERGED = "the gradient is at most tolerance_grad"
@@ -284,8 +285,7 @@ class LBFGS:
 
     def __repr__(self) -> str:
         """The class with its options."""
-        options = (f"{name}={value!r}" for name, value in vars(self).items() if name[0] != "_")
-        return f"LBFGS({', '.join(options)}, step={self.step.item()})"
+        return with_options(self, step=self.step)
 
     def _run(
         self, loss_and_grad: Callable[[Any], tuple[Any, Any]], parameters: Any, state: dict

@@ -7,6 +7,7 @@ from typing import Literal
 
 import umber.core as mx
 from umber.optimizers.base import Optimizer
+from umber.optimizers.reprs import with_options
 
 _ENTRIES = ("best", "num_bad_epochs", "cooldown_counter")
 
@@ -177,6 +178,10 @@ class ReduceLROnPlateau:
                     f"expected {', '.join(_ENTRIES)}"
                 )
         self._state = state
+
+    def __repr__(self) -> str:
+        """The class with its options and what is known of the metric."""
+        return with_options(self, **self._state)
 
     def _store(self, best: float, bad: int, cooldown: int) -> None:
         self._state["best"] = mx.array(best, mx.float64)
