@@ -81,6 +81,35 @@ def test_float32_up_to_its_precision(rng):
         assert info.nit < 200
 
 
+@pytest.mark.parametrize("dtype", [mx.float32, mx.float64])
+def test_ill_conditioned_losses(rng, dtype):
+    """Changes of the gradient are 1e8 times as long as those of the parameters."""
+    scale = mx.array(np.geomspace(1, 1e8, 50), dtype)
+    start = mx.array(rng.normal(size=50), dtype)
+
+    def loss(x):
+        return (scale * mx.square(x)).sum()
+
+    _, info = optimizers.LBFGS(max_iter=100).minimize(loss, start)
+    assert info.fun < 1e-3 * loss(start).item()
+    assert info.nfev < 130
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e12])
+def test_the_scale_of_the_loss_does_not_matter(scale):
+    start = mx.array([-1.2, 1.0], mx.float64)
+    found = [
+        optimizers.LBFGS(tolerance_grad=1e-8 * factor).minimize(
+            lambda x, factor=factor: factor * rosenbrock(x), start
+        )
+        for factor in (1.0, scale)
+    ]
+    assert all(info.success for _, info in found)
+    np.testing.assert_allclose(np.array(found[1][0]), [1, 1], atol=1e-6)
+    assert found[1][1].nit <= found[0][1].nit + 10
+    assert found[1][1].nfev <= found[0][1].nfev + 20
+
+
 def test_without_tolerances_it_ends_at_rounding_error(rng):
     for loss, start in problems(rng, mx.float64):
         _, info = optimizers.LBFGS(tolerance_grad=0, tolerance_change=0).minimize(loss, start)

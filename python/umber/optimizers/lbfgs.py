@@ -420,7 +420,9 @@ class _History:
     def add(self, s: mx.array, y: mx.array) -> None:
         """Add a change of the parameters and of the gradient, unless its curvature is too small."""
         curvature = _dot(s, y)
-        if not curvature.item() > mx.finfo(s.dtype).eps * _dot(y, y).item():
+        lengths = math.sqrt(_dot(s, s).item()) * math.sqrt(_dot(y, y).item())
+        # Relative to both lengths, so that the scale of the loss does not matter.
+        if not curvature.item() > mx.finfo(s.dtype).eps * lengths:
             return
         for name, entry in {"s": s, "y": y, "rho": 1 / curvature}.items():
             entries = self.entries[name]
