@@ -59,11 +59,15 @@ def optimizers_of_all_kinds() -> list[optimizers.Optimizer]:
     warmup = optimizers.linear_schedule(0, 1e-3, 10)
     rate = optimizers.join_schedules([warmup, optimizers.cosine_decay(1e-3, 90)], [10])
     rules = [Momentum(0.1), optimizers.RMSprop(0.1)]
+    cycle = optimizers.cyclic(0.0, 1e-3, mode="triangular2")
     return [
         optimizers.SGD(rate, momentum=0.9, nesterov=True),
         optimizers.SGD(lambda step: 0.1 / (step + 1)),
         optimizers.AdamW(mx.array(1e-3), betas=[0.9, 0.99]),
         optimizers.Adafactor(eps=[1e-30, 1e-3]),
+        optimizers.NAdam(optimizers.one_cycle(1e-3, 100, anneal_strategy="linear")),
+        optimizers.RAdam(cycle, decoupled_weight_decay=True),
+        optimizers.MultiSteps(optimizers.LAMB(1e-3), every_k=4),
         optimizers.MultiOptimizer(rules, [lambda path, gradient: gradient.ndim > 1]),
     ]
 
@@ -105,6 +109,16 @@ def train(x: mx.array) -> float:
     mx.eval(model.parameters(), optimizer.state, loss)
     model.update(tree_map(lambda p: p * 2, model.parameters()))
     count = tree_reduce(lambda total, p: total + p.size, model.parameters(), 0)
+    plateau = optimizers.ReduceLROnPlateau(optimizer, mode="max", patience=3)
+    plateau.step(loss)
+    ema = optimizers.EMA(model, decay=0.99)
+    ema.update(model)
+    with ema.swapped(model) as averaged:
+        averaged(x)
+    info = optimizers.LBFGS(max_iter=2).update_with(model, loss_of, model, x, x)
+    clipped: dict[str, mx.array] = optimizers.clip_grad_value(gradients, 1.0)
+    best, info = optimizers.LBFGS().minimize(lambda p, scale: p["norm"] * scale, clipped, 2.0)
+    print(info.fun, info.nit, info.success, best)
     model.freeze()
     model.eval()
     print(model.layers[0].weight.shape, model["norm"], count)

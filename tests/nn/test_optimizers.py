@@ -9,7 +9,7 @@ from umber import nn, optimizers
 from umber.utils import tree_flatten, tree_map, tree_unflatten
 
 F32 = np.float32
-STEPS = 5
+STEPS = 8
 
 
 class Sgd:
@@ -91,6 +91,58 @@ class Lion:
         return w - self.rate * (np.sign(c) + self.weight_decay * w)
 
 
+class Nadam(Adam):
+    """Dozat, 2016, algorithm 2, with the momentum schedule of section 3."""
+
+    def __init__(self, *args, psi=4e-3, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.psi, self.product = psi, 1
+
+    def __call__(self, w, g, t):
+        rate, (b1, b2), eps, weight_decay, decoupled = self.options
+        if decoupled:
+            w = w - rate * weight_decay * w
+        else:
+            g = g + weight_decay * w
+        mu, after = (b1 * (1 - 0.5 * 0.96 ** (i * self.psi)) for i in (t, t + 1))
+        self.product *= mu
+        self.m = b1 * self.m + (1 - b1) * g
+        self.v = b2 * self.v + (1 - b2) * g**2
+        m = after * self.m / (1 - self.product * after) + (1 - mu) * g / (1 - self.product)
+        return w - rate * m / (np.sqrt(self.v / (1 - b2**t)) + eps)
+
+
+class Radam(Adam):
+    """Liu et al., 2020, algorithm 2."""
+
+    def __call__(self, w, g, t):
+        rate, (b1, b2), eps, weight_decay, decoupled = self.options
+        if decoupled:
+            w = w - rate * weight_decay * w
+        else:
+            g = g + weight_decay * w
+        self.m = b1 * self.m + (1 - b1) * g
+        self.v = b2 * self.v + (1 - b2) * g**2
+        m = self.m / (1 - b1**t)
+        most = 2 / (1 - b2) - 1
+        rho = most - 2 * t * b2**t / (1 - b2**t)
+        if rho <= 5:
+            return w - rate * m
+        r = np.sqrt((rho - 4) * (rho - 2) * most / ((most - 4) * (most - 2) * rho))
+        return w - rate * m * r * np.sqrt(1 - b2**t) / (np.sqrt(self.v) + eps)
+
+
+class Lamb(Adam):
+    """You et al., 2020, algorithm 2, for one parameter."""
+
+    def __call__(self, w, g, t):
+        rate, (b1, b2), eps, weight_decay, _ = self.options
+        self.m = b1 * self.m + (1 - b1) * g
+        self.v = b2 * self.v + (1 - b2) * g**2
+        u = self.m / (1 - b1**t) / (np.sqrt(self.v / (1 - b2**t)) + eps) + weight_decay * w
+        return w - rate * np.linalg.norm(w) / np.linalg.norm(u) * u
+
+
 def rms(x):
     return np.sqrt(np.mean(x**2))
 
@@ -148,6 +200,25 @@ RULES = {
         Adam(0.1, weight_decay=0.3, correct=True),
     ),
     "adamax": (optimizers.Adamax(0.1), Adamax(0.1)),
+    "nadam": (optimizers.NAdam(0.1), Nadam(0.1)),
+    "nadam decay": (
+        optimizers.NAdam(0.1, (0.8, 0.95), 1e-3, weight_decay=0.2, momentum_decay=0.5),
+        Nadam(0.1, (0.8, 0.95), 1e-3, 0.2, psi=0.5),
+    ),
+    "nadam decoupled": (
+        optimizers.NAdam(0.1, weight_decay=0.2, decoupled_weight_decay=True),
+        Nadam(0.1, weight_decay=0.2, correct=True),
+    ),
+    "radam": (optimizers.RAdam(0.1), Radam(0.1)),
+    "radam decay": (
+        optimizers.RAdam(0.1, (0.8, 0.95), 1e-3, weight_decay=0.2),
+        Radam(0.1, (0.8, 0.95), 1e-3, 0.2),
+    ),
+    "radam decoupled": (
+        optimizers.RAdam(0.1, weight_decay=0.2, decoupled_weight_decay=True),
+        Radam(0.1, weight_decay=0.2, correct=True),
+    ),
+    "radam never rectified": (optimizers.RAdam(0.1, (0.9, 0.6)), Radam(0.1, (0.9, 0.6))),
     "adagrad": (optimizers.Adagrad(0.1), Adagrad(0.1)),
     "rmsprop": (optimizers.RMSprop(0.1), Rmsprop(0.1)),
     "rmsprop 0.5": (optimizers.RMSprop(0.1, alpha=0.5, eps=0.1), Rmsprop(0.1, 0.5, 0.1)),
@@ -394,6 +465,10 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.Adam(0.1, betas=(1.0, 0.9)), r"^\[Adam\] got betas \(1\.0, 0\.9\)"),
         (lambda: optimizers.AdamW(0.1, betas=(0.9,)), r"^\[AdamW\] got betas"),
         (lambda: optimizers.Adamax(0.1, eps=-1), r"^\[Adamax\] got eps -1, expected at least 0"),
+        (lambda: optimizers.NAdam(0.1, betas=(1.0, 0.9)), r"^\[NAdam\] got betas \(1\.0, 0\.9\)"),
+        (lambda: optimizers.NAdam(0.1, momentum_decay=-1), r"^\[NAdam\] got momentum_decay -1"),
+        (lambda: optimizers.RAdam(0.1, eps=-1), r"^\[RAdam\] got eps -1, expected at least 0"),
+        (lambda: optimizers.LAMB(0.1, betas=(0.9,)), r"^\[LAMB\] got betas"),
         (lambda: optimizers.Lion(0.1, betas=(0.9, 1.0)), r"^\[Lion\] got betas"),
         (
             lambda: optimizers.Adafactor(relative_step=False),
@@ -406,6 +481,7 @@ def test_schedulers_of_a_rule_of_ones_own():
         (lambda: optimizers.step_decay(0.1, 0.5, 0), r"^\[step_decay\] got the step size 0"),
         (lambda: optimizers.cosine_decay(0.1, 0), r"^\[cosine_decay\] got 0 steps"),
         (lambda: optimizers.clip_grad_norm({}, -1.0), r"^\[clip_grad_norm\] got max_norm -1"),
+        (lambda: optimizers.clip_grad_value({}, -1.0), r"^\[clip_grad_value\] got clip_value -1"),
         (lambda: optimizers.RMSprop(0.1, alpha=-1), r"^\[RMSprop\] got alpha -1"),
         (lambda: optimizers.Adagrad(0.1, eps=-1), r"^\[Adagrad\] got eps -1"),
         (lambda: optimizers.AdaDelta(0.1, rho=-1), r"^\[AdaDelta\] got rho -1"),
@@ -458,6 +534,33 @@ def test_multi_optimizer_splits_the_parameters():
     optimizer.state = optimizer.state
     with pytest.raises(ValueError, match=r"^\[MultiOptimizer\] got 0 states, expected 2"):
         optimizer.state = {}
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_groups_without_weight_decay(compiled):
+    mx.random.seed(0)
+    model = nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3), nn.Conv1d(3, 2, 1), nn.BatchNorm(2))
+    before = {path: np.array(w) for path, w in tree_flatten(model.trainable_parameters())}
+    rate = optimizers.linear_schedule(0.5, 0.25, 1)
+    optimizer = optimizers.MultiOptimizer(
+        [optimizers.AdamW(rate, weight_decay=0.0), optimizers.AdamW(rate, weight_decay=0.1)],
+        [lambda path, gradient: gradient.ndim < 2],
+    )
+    zeros = tree_map(mx.zeros_like, model.trainable_parameters())
+    optimizer.init(zeros)
+    state = [model.state, optimizer.state]
+
+    def step():
+        optimizer.update(model, zeros)
+
+    if compiled:
+        step = mx.compile(step, inputs=state, outputs=state)
+    for _ in range(2):
+        step()
+    for path, w in tree_flatten(model.trainable_parameters()):
+        decayed = path in ("layers.0.weight", "layers.2.weight")
+        factor = (1 - 0.05) * (1 - 0.025) if decayed else 1
+        np.testing.assert_allclose(np.array(w), before[path] * factor, rtol=1e-6, err_msg=path)
 
 
 SCHEDULES = {
@@ -517,6 +620,29 @@ def test_clip_grad_norm_of_half_precision_does_not_overflow():
     np.testing.assert_allclose(np.array(clipped["a"]), [0.5] * 4, rtol=1e-3)
 
 
+@pytest.mark.parametrize("dtype", [mx.float16, mx.bfloat16, mx.float32, mx.float64])
+@pytest.mark.parametrize("limit", [0, 0.5, 2, 1e9, np.float32(0.5), mx.array(0.5)])
+def test_clip_grad_value(dtype, limit):
+    values = np.array([-3.0, -0.25, 0.0, np.nan, 0.5, np.inf, -np.inf])
+    grads = {
+        "a": [mx.array(values).astype(dtype), mx.zeros((0, 2), dtype)],
+        "b": mx.ones((), dtype),
+    }
+    clipped = optimizers.clip_grad_value(grads, limit)
+    got = np.array(clipped["a"][0].astype(mx.float64))
+    bound = float(mx.array(float(limit)).astype(dtype).astype(mx.float64).item())
+    np.testing.assert_array_equal(got, np.clip(values, -bound, bound))
+    assert {x.dtype for _, x in tree_flatten(clipped)} == {dtype}
+    assert clipped["a"][1].shape == (0, 2)
+    assert clipped["b"].item() == min(1, bound)
+    assert grads["b"].item() == 1
+
+
+def test_clip_grad_value_of_complex_gradients():
+    with pytest.raises(TypeError, match=r"^\[clip_grad_value\] got a gradient of .*complex64"):
+        optimizers.clip_grad_value({"a": mx.array([1j])}, 1.0)
+
+
 ADAFACTORS = {
     "as it is": ({}, {}),
     "rate": ({"learning_rate": 0.1, "relative_step": False}, {"rate": 0.1}),
@@ -547,6 +673,49 @@ def test_adafactor_keeps_rows_and_columns_of_matrices():
     np.testing.assert_allclose(np.array(state["exp_avg_sq_col"]), (g**2).mean(axis=0), rtol=1e-5)
     # Squares of rank one are kept without loss, so that every step is as long.
     np.testing.assert_allclose(np.array(new["w"]), np.full((3, 4), -0.01), rtol=1e-4)
+
+
+@pytest.mark.parametrize("decay", [0.0, 0.3])
+@pytest.mark.parametrize("shape", [(), (6,), (2, 3)])
+def test_lamb_scales_each_parameter(shape, decay):
+    optimizer = optimizers.LAMB(0.1, betas=(0.8, 0.95), eps=1e-3, weight_decay=decay)
+    rules = [Lamb(0.1, (0.8, 0.95), 1e-3, decay) for _ in range(2)]
+    size = math.prod(shape)
+    expected = [np.linspace(1, 2, size), np.linspace(-30, 10, size)]
+    tree = [mx.array(w.astype(F32)).reshape(shape) for w in expected]
+    for t in range(1, STEPS + 1):
+        g = gradient_at(t, size)
+        gradients = {"w": [mx.array(g).reshape(shape)] * 2}
+        tree = optimizer.apply_gradients(gradients, {"w": tree})["w"]
+        expected = [rule(w, g, t) for rule, w in zip(rules, expected, strict=True)]
+        for got, w in zip(tree, expected, strict=True):
+            np.testing.assert_allclose(np.array(got).ravel(), w, rtol=1e-4, atol=1e-5)
+
+
+def test_lamb_of_zeros_steps_as_adam():
+    """The quotient of the norms is 1 where one of them is 0."""
+    g = mx.array([0.5, -2.0])
+    got = optimizers.LAMB(0.1).apply_gradients({"w": g}, {"w": mx.zeros(2)})["w"]
+    adam = optimizers.Adam(0.1, eps=1e-6, bias_correction=True)
+    expected = adam.apply_gradients({"w": g}, {"w": mx.zeros(2)})["w"]
+    np.testing.assert_allclose(np.array(got), np.array(expected), rtol=1e-5)
+    empty = {"w": mx.zeros((0, 3))}
+    assert optimizers.LAMB(0.1).apply_gradients(empty, empty)["w"].shape == (0, 3)
+
+
+@pytest.mark.parametrize("make", [optimizers.NAdam, optimizers.RAdam, optimizers.LAMB])
+def test_rules_in_float64(make):
+    """Corrections of the bias are not rounded to float32."""
+    rule = {"NAdam": Nadam, "RAdam": Radam, "LAMB": Lamb}[make.__name__](0.1)
+    optimizer = make(0.1, **({"weight_decay": 0.0, "eps": 1e-8} if make is optimizers.LAMB else {}))
+    optimizer.state["learning_rate"] = mx.array(0.1, mx.float64)
+    expected = np.linspace(1, 2, 4)
+    w = mx.array(expected)
+    for t in range(1, STEPS + 1):
+        g = gradient_at(t, 4).astype(np.float64)
+        w = optimizer.apply_gradients({"w": mx.array(g)}, {"w": w})["w"]
+        expected = rule(expected, g, t)
+        np.testing.assert_allclose(np.array(w), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(4, 6), (6, 4), (5, 5)])
@@ -712,8 +881,11 @@ ALL = [
     optimizers.Adam,
     optimizers.AdamW,
     optimizers.Adamax,
+    optimizers.LAMB,
     optimizers.Lion,
     optimizers.Muon,
+    optimizers.NAdam,
+    optimizers.RAdam,
     optimizers.RMSprop,
     optimizers.SGD,
     lambda rate: optimizers.SGD(rate, momentum=0.9),
@@ -721,6 +893,7 @@ ALL = [
     lambda rate: optimizers.MultiOptimizer(
         [optimizers.SGD(rate), optimizers.Adam(rate)], [lambda path, x: x.ndim < 2]
     ),
+    lambda rate: optimizers.MultiSteps(optimizers.Adam(rate), 1),
 ]
 
 

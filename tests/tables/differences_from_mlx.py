@@ -1261,6 +1261,20 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "As single optimizers.",
         ),
         Difference(
+            "optimizers.MultiOptimizer.step",
+            "optimizers.MultiOptimizer([optimizers.SGD(0.1)]).step",
+            "KeyError",
+            "the number of updates",
+            "As single optimizers.",
+        ),
+        Difference(
+            "optimizers.*_decay optimizers.linear_schedule optimizers.join_schedules",
+            "len(__import__('pickle').dumps(optimizers.SGD(optimizers.cosine_decay(0.1, 9)))) > 0",
+            "schedules, and optimizers that have one, cannot be pickled",
+            "they can",
+            "The state of a training can be sent to another process.",
+        ),
+        Difference(
             "optimizers.Adafactor",
             "optimizers.Adafactor(relative_step=False).step",
             "KeyError in the first update without a learning rate",

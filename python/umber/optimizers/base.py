@@ -1,18 +1,27 @@
 """`Optimizer`, the base class of update rules, and `MultiOptimizer`, which combines several."""
 
-# One subject: the state of optimizers and its checks, which both classes share.
-
 from __future__ import annotations
 
+import inspect
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import umber.core as mx
 from umber.nn import Module
-from umber.nn.layers.tree_paths import by_key
+from umber.optimizers.reprs import name_of, number_of
 from umber.optimizers.schedulers import Schedule
+from umber.optimizers.trees import (
+    check_gradients,
+    check_order,
+    has_states,
+    restored_on_error,
+    same_shapes,
+    with_states,
+)
 from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
+
+_ABSENT = object()
 
 
 class Optimizer:
@@ -101,7 +110,7 @@ class Optimizer:
         if isinstance(parameters, mx.array):
             self._init_root(parameters)
         else:
-            self._state.update(_with_states(self._state, parameters, self.init_single))
+            self._state.update(with_states(self._state, parameters, self.init_single))
         self._initialized = True
 
     def _init_root(self, parameter: mx.array) -> None:
@@ -208,7 +217,7 @@ class Optimizer:
         >>> optimizer.update(model, gradients)
         >>> mx.eval(model.parameters(), optimizer.state)
         """
-        _check_order("model, gradients", gradients, model)
+        check_order("model, gradients", gradients, model)
         model.update(self.apply_gradients(gradients, model))
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
@@ -252,20 +261,20 @@ class Optimizer:
         >>> optim.SGD(0.1).apply_gradients({"w": mx.array([2.0])}, parameters)
         {'w': array([0.8], dtype=float32)}
         """
-        _check_order("gradients, parameters", gradients, parameters)
-        _check_gradients(type(self).__name__, gradients, parameters)
+        check_order("gradients, parameters", gradients, parameters)
+        check_gradients(type(self).__name__, gradients, parameters)
         # Parameters may be added later, when a layer is unfrozen.
-        is_new = not self._initialized or not _has_states(self._state, gradients)
+        is_new = not self._initialized or not has_states(self._state, gradients)
         if is_new:
             self.init(gradients)
         try:
-            with _restored_on_error(self._state):
+            with restored_on_error(self._state):
                 for name, schedule in self._schedulers.items():
                     self.state[name] = _number_as_array(schedule(self.step))
                 self.state["step"] = self.step + 1
                 updated = tree_map(self._apply_to, gradients, parameters, self.state)
                 # An assigned state may have wrong shapes that broadcast.
-                if is_new and not _same_shapes(updated, gradients):
+                if is_new and not same_shapes(updated, gradients):
                     self._check_states(gradients, parameters)
                 return updated
         except (TypeError, ValueError, KeyError, IndexError) as error:
@@ -351,6 +360,22 @@ class Optimizer:
     def learning_rate(self, learning_rate: float | mx.array | Schedule) -> None:
         self._maybe_schedule("learning_rate", learning_rate)
 
+    def __repr__(self) -> str:
+        """The class with its hyperparameters and the number of steps, as they are now."""
+        arguments = inspect.signature(type(self).__init__).parameters
+        descriptions = []
+        for name in dict.fromkeys([*arguments, *self._schedulers, "step"]):
+            value = vars(self).get(name, self._state.get(name, _ABSENT))
+            if value is not _ABSENT:
+                schedule = self._schedulers.get(name)
+                source = "" if schedule is None else f" by {name_of(schedule)}"
+                descriptions.append(f"{name}={number_of(value)}{source}")
+        return f"{type(self).__name__}({', '.join(descriptions)})"
+
+    def _parts(self) -> Iterator[Optimizer]:
+        """The optimizers that have a learning rate of their own."""
+        yield self
+
     def _entry(self, name: str) -> mx.array:
         state = self.state
         if name not in state:
@@ -403,6 +428,10 @@ class MultiOptimizer(Optimizer):
     -----
     The learning rate is that of the first optimizer; assigning it sets that of all.
 
+    Optimizers of the same class are what other frameworks call parameter groups: the second example
+    leaves biases and the scales of normalisations without weight decay. Filters that are functions
+    of a module, instead of lambdas, can be pickled.
+
     Examples
     --------
     >>> optimizer = optim.MultiOptimizer(
@@ -412,6 +441,17 @@ class MultiOptimizer(Optimizer):
     >>> optimizer.init(nn.Linear(2, 1).trainable_parameters())
     >>> [sorted(state) for state in optimizer.state["states"]]
     [['bias', 'learning_rate', 'step'], ['learning_rate', 'step', 'weight']]
+
+    >>> def is_vector(path, gradient):
+    ...     return gradient.ndim < 2
+    >>> optimizer = optim.MultiOptimizer(
+    ...     [optim.AdamW(1e-3, weight_decay=0.0), optim.AdamW(1e-3, weight_decay=0.1)],
+    ...     [is_vector],
+    ... )
+    >>> optimizer.init(nn.Sequential(nn.Linear(2, 3), nn.LayerNorm(3)).trainable_parameters())
+    >>> decayed = optimizer.state["states"][1]
+    >>> [sorted(layer) for layer in decayed["layers"]]
+    [['weight'], []]
     """
 
     def __init__(
@@ -429,7 +469,21 @@ class MultiOptimizer(Optimizer):
             )
         self._state = {}
         self.optimizers = list(optimizers)
-        self.filters = [*filters, lambda path, gradient: True]
+        self.filters = [*filters, _takes_rest]
+
+    def __repr__(self) -> str:
+        """The class with its optimizers and their filters."""
+        parts = zip(self.optimizers, self.filters, strict=True)
+        lines = [
+            f"({i}) {name_of(matches)}: {optimizer!r}"
+            for i, (optimizer, matches) in enumerate(parts)
+        ]
+        text = textwrap.indent("\n".join(lines), "  ")
+        return f"{type(self).__name__}(\n{text}\n)"
+
+    def _parts(self) -> Iterator[Optimizer]:
+        for optimizer in self.optimizers:
+            yield from optimizer._parts()
 
     def init(self, parameters: dict) -> None:
         """Initialise the state of all optimizers, each for its part of the parameters."""
@@ -438,12 +492,12 @@ class MultiOptimizer(Optimizer):
 
     def apply_gradients(self, gradients: Any, parameters: Any) -> Any:
         """New values of the parameters that have gradients, as a tree."""
-        _check_order("gradients, parameters", gradients, parameters)
-        _check_gradients(type(self).__name__, gradients, parameters)
+        check_order("gradients, parameters", gradients, parameters)
+        check_gradients(type(self).__name__, gradients, parameters)
         subtrees = self._split(gradients)
         updated: Any = {}
         # If a later optimizer fails, the state of the earlier ones is also restored.
-        with _restored_on_error(self.state):
+        with restored_on_error(self.state):
             for optimizer, subtree in zip(self.optimizers, subtrees, strict=True):
                 updated = tree_merge(updated, optimizer.apply_gradients(subtree, parameters))
         return updated
@@ -484,12 +538,22 @@ class MultiOptimizer(Optimizer):
         for optimizer in self.optimizers:
             optimizer.learning_rate = learning_rate
 
+    @property
+    def step(self) -> mx.array:
+        """Number of updates so far, which is that of every optimizer."""
+        return self.optimizers[0].step
+
     def _split(self, tree: Any) -> list[Any]:
         def owner(path: str, leaf: Any) -> int:
             return next(i for i, matches in enumerate(self.filters) if matches(path, leaf))
 
         owners = tree_map_with_path(owner, tree, path="")
         return [_select(tree, owners, i) for i in range(len(self.optimizers))]
+
+
+def _takes_rest(path: str, gradient: mx.array) -> bool:
+    """The filter of the last optimizer."""
+    return True
 
 
 def _select(tree: Any, owners: Any, owner: int) -> Any:
@@ -507,15 +571,6 @@ def _is_empty(tree: Any) -> bool:
     return isinstance(tree, dict) and not tree
 
 
-def _check_order(expected: str, gradients: Any, model: Any) -> None:
-    """Raise if a model was passed in place of the gradients."""
-    if isinstance(gradients, Module) and not isinstance(model, Module):
-        raise TypeError(
-            f"[update] arguments are in the wrong order: got {type(gradients).__name__} as "
-            f"gradients, expected ({expected})"
-        )
-
-
 def _number_as_array(value: Any) -> Any:
     """Convert a number, or a list of one number, to a float32 array; return others unchanged."""
     if isinstance(value, (list, tuple)) and len(value) == 1:
@@ -529,101 +584,3 @@ def _number_as_array(value: Any) -> Any:
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
     return NotImplementedError(f"[{type(optimizer).__name__}] the class must define {method}")
-
-
-def _contents(tree: Any) -> list[tuple[dict, dict]]:
-    """The dicts of a tree, each with a copy; update rules change nothing else."""
-    if isinstance(tree, dict):
-        inner = [pair for child in tree.values() for pair in _contents(child)]
-        return [(tree, tree.copy()), *inner]
-    if isinstance(tree, (list, tuple)):
-        return [pair for child in tree for pair in _contents(child)]
-    return []
-
-
-@contextmanager
-def _restored_on_error(state: Any) -> Iterator[None]:
-    """Restore the dicts of a state if the body raises."""
-    contents = _contents(state)
-    try:
-        yield
-    except BaseException:
-        for container, saved in contents:
-            container.clear()
-            container.update(saved)
-        raise
-
-
-def _check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:
-    """Raise for gradients without parameter or of another shape, before anything changes."""
-    prefix = f"{path}." if path else ""
-    if isinstance(gradients, dict):
-        for key, child in gradients.items():
-            # A subtree without gradients may have no parameters.
-            if not isinstance(parameters, dict) or key not in parameters:
-                if child is None or isinstance(child, mx.array) or tree_flatten(child):
-                    raise ValueError(f"[{op}] {prefix}{key} is not a parameter, but has a gradient")
-            else:
-                _check_gradients(op, child, parameters[key], f"{prefix}{key}")
-    elif isinstance(gradients, (list, tuple)):
-        if not isinstance(parameters, (list, tuple)) or len(gradients) > len(parameters):
-            raise ValueError(
-                f"[{op}] got a list of {len(gradients)} gradients for {path or 'the parameters'}, "
-                f"expected a tree shaped like the parameters"
-            )
-        for i, child in enumerate(gradients):
-            _check_gradients(op, child, parameters[i], f"{prefix}{i}")
-    else:
-        _check_gradient(op, gradients, parameters, path)
-
-
-def _check_gradient(op: str, gradient: Any, parameter: Any, path: str) -> None:
-    suffix = f" for {path}" if path else ""
-    for name, value in {"gradient": gradient, "parameter": parameter}.items():
-        if not isinstance(value, mx.array):
-            raise TypeError(
-                f"[{op}] the {name}{suffix}: got {type(value).__name__}, expected an array"
-            )
-    if gradient.shape != parameter.shape:
-        raise ValueError(
-            f"[{op}] the gradient{suffix}: got the shape {gradient.shape}, "
-            f"expected {parameter.shape}"
-        )
-
-
-def _same_shapes(updated: Any, gradients: Any) -> bool:
-    pairs = zip(tree_flatten(updated), tree_flatten(gradients), strict=True)
-    return all(getattr(new, "shape", None) == gradient.shape for (_, new), (_, gradient) in pairs)
-
-
-def _has_states(state: Any, gradients: Any) -> bool:
-    """Whether every gradient has a state."""
-    if isinstance(gradients, dict):
-        return isinstance(state, dict) and all(
-            key in state and _has_states(state[key], child) for key, child in gradients.items()
-        )
-    if isinstance(gradients, (list, tuple)):
-        return isinstance(state, (list, tuple)) and all(
-            i < len(state) and _has_states(state[i], child) for i, child in enumerate(gradients)
-        )
-    return isinstance(state, dict)
-
-
-def _with_states(state: Any, parameters: Any, init_single: Callable) -> Any:
-    """`state` with an entry, created by `init_single`, for each parameter without one."""
-    if isinstance(parameters, dict):
-        state = dict(by_key(parameters, state or {}, mx.array))
-        for key, child in parameters.items():
-            state[key] = _with_states(state.get(key), child, init_single)
-        return state
-    if isinstance(parameters, (list, tuple)):
-        state = [*(state or [])]
-        state += [None] * (len(parameters) - len(state))
-        for i, child in enumerate(parameters):
-            state[i] = _with_states(state[i], child, init_single)
-        return state
-    if state:
-        return state
-    state = {}
-    init_single(parameters, state)
-    return state

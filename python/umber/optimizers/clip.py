@@ -1,4 +1,4 @@
-"""Gradient clipping: `clip_grad_norm`."""
+"""Gradient clipping: `clip_grad_norm`, `clip_grad_value`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,14 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
     ValueError
         If `max_norm` is negative.
 
+    See Also
+    --------
+    clip_grad_value
+
     Notes
     -----
-    Squares are summed in float64, where those of finite float32 numbers do not overflow.
+    Squares are summed in float64, where those of finite float32 numbers do not overflow. All
+    gradients have the factor in common, so that their direction is kept.
 
     References
     ----------
@@ -68,3 +73,52 @@ def clip_grad_norm(grads: Any, max_norm: float) -> tuple[Any, mx.array]:
         return product.astype(gradient.dtype) if is_floating else product
 
     return tree_map(scaled, grads), norm
+
+
+def clip_grad_value(grads: Any, clip_value: float) -> Any:
+    """Limit each element of the gradients to the interval from ``-clip_value`` to ``clip_value``.
+
+    Parameters
+    ----------
+    grads : tree of array
+        The gradients.
+    clip_value : float
+        Maximum absolute value, at least 0.
+
+    Returns
+    -------
+    tree of array
+        The limited gradients. Dtypes are kept.
+
+    Raises
+    ------
+    ValueError
+        If `clip_value` is negative.
+    TypeError
+        If a gradient is complex.
+
+    See Also
+    --------
+    clip_grad_norm
+
+    Notes
+    -----
+    NaN stays NaN. Unlike `clip_grad_norm`, this changes the direction of the gradients.
+
+    Examples
+    --------
+    >>> optim.clip_grad_value({"w": mx.array([3.0, -0.5, -4.0])}, clip_value=1.0)
+    {'w': array([1, -0.5, -1], dtype=float32)}
+    """
+    if not clip_value >= 0:
+        raise ValueError(f"[clip_grad_value] got clip_value {clip_value}, expected at least 0")
+
+    def limited(gradient: mx.array) -> mx.array:
+        if mx.issubdtype(gradient.dtype, mx.complexfloating):
+            raise TypeError(
+                f"[clip_grad_value] got a gradient of {gradient.dtype}, expected real ones: "
+                "complex numbers have no order"
+            )
+        return mx.clip(gradient, -clip_value, clip_value).astype(gradient.dtype)
+
+    return tree_map(limited, grads)
