@@ -18,6 +18,7 @@ from umber.nn.layers import (
     positional_encoding,
     quantized,
     recurrent,
+    reshaping,
     transformer,
     upsample,
 )
@@ -36,6 +37,7 @@ from umber.nn.layers.pooling import *
 from umber.nn.layers.positional_encoding import *
 from umber.nn.layers.quantized import *
 from umber.nn.layers.recurrent import *
+from umber.nn.layers.reshaping import *
 from umber.nn.layers.transformer import *
 from umber.nn.layers.upsample import *
 
@@ -57,6 +59,7 @@ if not TYPE_CHECKING:
         *positional_encoding.__all__,
         *quantized.__all__,
         *recurrent.__all__,
+        *reshaping.__all__,
         *transformer.__all__,
         *upsample.__all__,
     ]

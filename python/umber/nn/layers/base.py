@@ -8,18 +8,23 @@ from __future__ import annotations
 import os
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
+from umber.nn.layers.error_notes import name_modules
 from umber.nn.layers.hidden_parameters import find_hidden
+from umber.nn.layers.html_repr import to_html
+from umber.nn.layers.ties import Tie, tie, tie_of, untie
 from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots, with_elements
 from umber.nn.layers.weights import (
+    IncompatibleKeys,
     by_path,
     check_paths,
     check_weight,
+    compare_paths,
     weights_by_path,
     weights_in,
     with_value,
@@ -75,7 +80,7 @@ class Module(dict):
 
     A module with several paths is one module: its parameters are counted, saved and trained once,
     under the first path. Two modules that hold the same array are independent: updating one does
-    not change the other.
+    not change the other. `tie_weights` makes parameters of two modules one.
 
     Examples
     --------
@@ -95,6 +100,8 @@ class Module(dict):
     """
 
     __call__: Callable
+    # Ties by name, for the modules that have some; see `tie_weights`.
+    _ties: dict[str, Tie] | None = None
 
     def __init__(self) -> None:
         self._no_grad: set[str] = set()
@@ -123,13 +130,16 @@ class Module(dict):
         else:
             super().__setattr__(key, value)
             super().pop(key, None)
+        _follow_assignment(self, key, value)
 
     def __setitem__(self, key: str, value: Any) -> None:
         _warn_of_hidden(self, key, value)
         super().__setitem__(key, value)
+        _follow_assignment(self, key, value)
 
     def __delattr__(self, key: str) -> None:
         if dict.__contains__(self, key):
+            untie(self, key)
             super().__delitem__(key)
         else:
             super().__delattr__(key)
@@ -149,11 +159,18 @@ class Module(dict):
 
     @recursive_repr()
     def __repr__(self) -> str:
-        children = tree_flatten(self.children(), is_leaf=self.is_module)
+        children = self._repr_children()
         text = f"{type(self).__name__}({self._extra_repr()}"
         for path, child in children:
-            text += "\n" + textwrap.indent(f"({path}): {child!r}", "  ")
+            text += "\n" + textwrap.indent(f"({path}): {_shown(child)}", "  ")
         return text + ("\n)" if children else ")")
+
+    def _repr_html_(self) -> str:
+        return to_html(self, _shown)
+
+    def _repr_children(self) -> list[tuple[str, Any]]:
+        """The modules and functions that the repr shows, by path."""
+        return tree_flatten(self.children(), is_leaf=self.is_module)
 
     def _extra_repr(self) -> str:
         """Text between the parentheses of the repr; for subclasses to override."""
@@ -606,6 +623,84 @@ class Module(dict):
             pending += [(child_path, child, path_modules) for child_path, child in children]
         return self
 
+    def tie_weights(self, *paths: str) -> Module:
+        """Make parameters of modules in this one a single parameter.
+
+        Parameters
+        ----------
+        *paths : str
+            Paths of two or more parameters, such as `"embedding.weight"`. All get the array of the
+            first.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two paths, if one is not the path of a module's parameter, or if
+            shapes or dtypes differ. Nothing is tied then.
+
+        See Also
+        --------
+        Module.parameters, nn.Embedding.as_linear
+
+        Notes
+        -----
+        The parameter is counted, saved and trained once, under its first path in the module, and
+        its gradient is the sum over all uses. Updates, by optimizers, files or assignments to one
+        of its names, change it under all names. Freezing it under one name freezes it. Files may
+        have it under any of its names; if they have several, the last one counts.
+
+        Deleting the attribute, or assigning something that is not an array, unties a name. So does
+        replacing its module, as `nn.quantize` does. A transform whose argument is the module,
+        ``mx.grad(f)(module)``, treats the names as separate arrays; `nn.value_and_grad` does not.
+
+        Without it, assigning the array of one module to another one, ``head.weight =
+        embedding.weight``, gives both the same value until the first update, as in MLX.
+
+        Examples
+        --------
+        >>> class Model(nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.embedding = nn.Embedding(10, 4)
+        ...         self.head = nn.Linear(4, 10, bias=False)
+        ...         self.tie_weights("embedding.weight", "head.weight")
+        ...
+        ...     def __call__(self, tokens):
+        ...         return self.head(self.embedding(tokens))
+        >>> model = Model()
+        >>> list(model.state_dict())
+        ['embedding.weight']
+        >>> model.embedding.weight = mx.zeros((10, 4))
+        >>> mx.array_equal(model.head.weight, model.embedding.weight)
+        array(True, dtype=bool)
+        """
+        if len(paths) < 2:
+            raise ValueError(f"[tie_weights] got the paths {paths}, expected two or more")
+        known = self._slots_of_weights(False)
+        for path in paths:
+            if path not in known or not isinstance(known[path].container, Module):
+                raise ValueError(f"[tie_weights] got {path!r}, expected a parameter of a module")
+        slots = [known[path] for path in paths]
+        first = slots[0].value
+        for path, slot in zip(paths, slots, strict=True):
+            if (slot.value.shape, slot.value.dtype) != (first.shape, first.dtype):
+                raise ValueError(
+                    f"[tie_weights] {path} has the shape {slot.value.shape} and dtype "
+                    f"{slot.value.dtype}, expected those of {paths[0]}, {first.shape} and "
+                    f"{first.dtype}"
+                )
+        joined = tie([(slot.container, slot.key) for slot in slots])
+        joined.store(first)
+        if any(name in module._no_grad for module, name in joined.members):
+            for module, name in joined.members:
+                module._no_grad.add(name)
+        return self
+
     def set_dtype(
         self,
         dtype: mx.Dtype,
@@ -739,10 +834,20 @@ class Module(dict):
     def _freeze_own(self, names: list[str] | None) -> None:
         own = self._validate_keys(self._own_parameters(), False) if names is None else names
         self._no_grad.update(own)
+        for module, name in self._tied_to(own):
+            module._no_grad.add(name)
 
     def _unfreeze_own(self, names: list[str] | None) -> None:
         """Unfreeze parameters of this module; override it to keep some frozen."""
-        self._no_grad.difference_update(self._no_grad.copy() if names is None else names)
+        own = self._no_grad.copy() if names is None else names
+        self._no_grad.difference_update(own)
+        for module, name in self._tied_to(own):
+            module._no_grad.discard(name)
+
+    def _tied_to(self, names: Iterable[str]) -> list[tuple[Module, str]]:
+        """The members of the ties of parameters of this module."""
+        ties = self._ties or {}
+        return [member for name in names if name in ties for member in ties[name].members]
 
     def train(self, mode: bool = True) -> Module:
         """Set this module and all modules in it to training or evaluation mode.
@@ -924,6 +1029,94 @@ class Module(dict):
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
 
+    def state_dict(self) -> dict[str, mx.array]:
+        """Flat dict of all parameters by path.
+
+        Returns
+        -------
+        dict of str to array
+            The arrays of `parameters`, which are those that `save_weights` writes.
+
+        Raises
+        ------
+        ValueError
+            If two parameters have the same path.
+
+        See Also
+        --------
+        Module.load_state_dict, Module.parameters, Module.save_weights
+
+        Notes
+        -----
+        Frozen parameters are included, among them the running averages of `nn.BatchNorm`, which
+        PyTorch calls buffers. Arrays whose names begin with an underscore are not.
+
+        The dict is a new one. Updates of the module, such as those by optimizers, replace its
+        arrays and do not change the dict; an assignment in place, ``module.weight[0] = 1``, does.
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm(3))
+        >>> [*model.state_dict()][:4]
+        ['layers.0.weight', 'layers.0.bias', 'layers.1.weight', 'layers.1.bias']
+        """
+        return by_path("state_dict", tree_flatten(self.parameters()))
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, mx.array], strict: bool = True
+    ) -> IncompatibleKeys:
+        """Replace the parameters by those of a flat dict.
+
+        Parameters
+        ----------
+        state_dict : mapping of str to array
+            The parameters by path, as `state_dict` returns them.
+        strict : bool, optional
+            Whether the paths must be exactly those of this module. Otherwise unknown paths are
+            ignored, and parameters may be missing. Default: True.
+
+        Returns
+        -------
+        IncompatibleKeys
+            A named tuple of two lists: `missing_keys`, the paths of parameters that the dict lacks,
+            and `unexpected_keys`, the paths that the module lacks.
+
+        Raises
+        ------
+        ValueError
+            If `strict` is True and a path is unknown or missing, if a shape differs, or if a value
+            is not an array. No parameter is replaced then.
+        TypeError
+            If `state_dict` is not a mapping.
+
+        See Also
+        --------
+        Module.load_weights, Module.state_dict
+
+        Notes
+        -----
+        `load_weights` under PyTorch's name and with its rules: shapes must agree even if `strict`
+        is False, and the result says which paths differ. The parameters take the dtypes of the
+        dict.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 1)
+        >>> model.load_state_dict({"weight": mx.ones((1, 2))}, strict=False)
+        IncompatibleKeys(missing_keys=['bias'], unexpected_keys=[])
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"[load_state_dict] got {type(state_dict).__name__}, expected a dict of arrays"
+            )
+        weights = weights_by_path(state_dict.items())
+        slots = self._slots_of_weights(True)
+        if not strict:
+            for path in weights.keys() & slots.keys():
+                check_weight(path, weights[path], slots[path].value.shape)
+        self.load_weights(weights, strict)
+        return compare_paths(weights, slots)
+
     def _slots_of_weights(self, only_listed: bool) -> dict[str, Slot]:
         """The slots of all parameters, or of those that `parameters` lists, by all of their paths.
 
@@ -993,6 +1186,35 @@ class Module(dict):
         self._check_members(_names(keys), self.modules())
 
 
+def modules_in_order(module: Module) -> list[tuple[str, Module]]:
+    """The module and all modules in it with their first paths, each before the modules in it."""
+    found: dict[int, tuple[str, Module]] = {}
+    pending = [("", module)]
+    while pending:
+        path, module = pending.pop()
+        if id(module) in found:
+            continue
+        found[id(module)] = (path, module)
+        prefix = f".{path}" if path else ""
+        children = tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module)
+        pending += reversed(children)
+    return [*found.values()]
+
+
+def path_in(module: Module, inner: Any) -> str | None:
+    """The first path of a module in another one."""
+    return next((path for path, each in modules_in_order(module) if each is inner), None)
+
+
+def own_parameters(module: Module, filter_fn: Filter, seen: set[int]) -> list[mx.array]:
+    """The parameters that a module holds itself, without those of ties in `seen`."""
+
+    def is_own(module: Module, key: str, value: Any) -> bool:
+        return not isinstance(value, Module) and filter_fn(module, key, value)
+
+    return [a for _, a in tree_flatten(_Walk(is_own, seen=seen).traverse(module))]
+
+
 def overrides(module: Module, name: str) -> bool:
     """Whether the class of a module, or the module itself, overrides a method of `Module`."""
     return getattr(getattr(module, name), "__func__", None) is not vars(Module)[name]
@@ -1020,6 +1242,17 @@ def _is_settable(module: Module, key: str) -> bool:
         f"[{name}] {key!r} is a {kind} of {definition.__name__}, which would hide an array, a "
         f"module or a container of that name; use another name, such as '{key}_'"
     )
+
+
+def _follow_assignment(module: Module, key: str, value: Any) -> None:
+    """Update the names tied to an entry, and let errors of a class with inner modules name them."""
+    known = tie_of(module, key)
+    if known is not None and isinstance(value, mx.array):
+        known.store(value)
+    elif known is not None:
+        untie(module, key)
+    if _is_node(value):
+        name_modules(type(module), path_in)
 
 
 def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
@@ -1057,6 +1290,11 @@ def _all_in(module: Module) -> list[Any]:
     containers = containers_in(module)
     entries = (dict.values(each) if isinstance(each, dict) else each for each in containers)
     return [module, *chain.from_iterable(entries)]
+
+
+def _shown(child: Any) -> str:
+    """The repr of a module, or the name of a function."""
+    return repr(child) if isinstance(child, Module) else getattr(child, "__name__", repr(child))
 
 
 def _names(keys: Any) -> list[str]:
@@ -1117,7 +1355,7 @@ class _Walk(NamedTuple):
     map_fn: Callable[[Any], Any] = _identity
     is_leaf_fn: Filter = _is_plain_leaf
     seen: set[int] | None = None
-    """Modules traversed so far, if modules with several paths count once."""
+    """Modules and ties traversed so far, if modules with several paths count once."""
     ancestors: frozenset[int] = frozenset()
     """Modules being traversed, to end at a module that contains itself."""
 
@@ -1130,8 +1368,17 @@ class _Walk(NamedTuple):
         return {
             key: child_walk.enter(module, key, value)
             for key, value in dict.items(module)
-            if self.filter_fn(module, key, value)
+            if self.filter_fn(module, key, value) and not self.is_repeated(module, key)
         }
+
+    def is_repeated(self, module: Module, key: str) -> bool:
+        """Whether an entry counts once and is tied to one that was traversed before."""
+        if module._ties is None or self.seen is None or key not in module._ties:
+            return False
+        tie = id(module._ties[key])
+        is_known = tie in self.seen
+        self.seen.add(tie)
+        return is_known
 
     def enter(self, module: Module, key: str, value: Any) -> Any:
         if self.is_leaf_fn(module, key, value):
