@@ -39,6 +39,33 @@ def test_convolutions(axes, bias, rng):
 
 
 @pytest.mark.parametrize("axes", AXES)
+@pytest.mark.parametrize("kernel", [1, 2, 3, 4])
+@pytest.mark.parametrize("dilation", [1, 2, 3])
+def test_padding_that_keeps_the_size(axes, kernel, dilation, rng):
+    layer = getattr(nn, f"Conv{axes}d")(4, 6, kernel, padding="same", dilation=dilation, bias=False)
+    x = spatial(rng, axes)
+    total = dilation * (kernel - 1)
+    widths = ([total // 2] * axes, [(total + 1) // 2] * axes)
+    y = wide(layer)(mx.array(x))
+    assert y.shape == (*x.shape[:-1], 6)
+    expected = naive_convolution.conv_general(x, np.array(layer.weight), 1, widths, dilation)
+    np.testing.assert_allclose(np.array(y), expected, rtol=1e-12, atol=1e-12)
+
+
+def test_padding_by_name():
+    layer = nn.Conv2d(4, 6, (2, 5), padding="same", dilation=(3, 1))
+    assert layer(mx.zeros((1, 7, 8, 4))).shape == (1, 7, 8, 6)
+    assert layer(mx.zeros((0, 7, 8, 4))).shape == (0, 7, 8, 6)
+    assert "padding=same" in repr(layer)
+    assert nn.Conv1d(4, 6, 3, padding="valid").padding == 0
+    assert nn.Conv2d(4, 6, 3, 2, "valid").padding == (0, 0)
+    x = mx.random.normal((3, 2, 9, 4))
+    layer = nn.Conv1d(4, 6, 4, padding="same", groups=2)
+    got = np.array(mx.vmap(layer)(x))
+    np.testing.assert_allclose(got, np.stack([layer(each) for each in x]), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("axes", AXES)
 @pytest.mark.parametrize("bias", [True, False])
 def test_transposed_convolutions(axes, bias, rng):
     options = {"stride": 3, "padding": 1, "dilation": 2, "output_padding": 1}
@@ -107,6 +134,15 @@ def test_convolutions_say_what_they_are():
         (lambda: nn.Conv3d(4, 4, 2, stride=0), r"\[Conv3d\] got stride 0, expected at least 1"),
         (lambda: nn.Conv1d(4, 4, 2, padding=-1), r"\[Conv1d\] got padding -1, expected at least 0"),
         (lambda: nn.Conv1d(4, 4, 2, dilation=1.5), r"\[Conv1d\] got dilation 1\.5"),
+        (
+            lambda: nn.Conv1d(4, 4, 2, padding="SAME"),
+            r"\[Conv1d\] got padding 'SAME', expected numbers, 'same' or 'valid'",
+        ),
+        (
+            lambda: nn.Conv2d(4, 4, 2, (1, 2), "same"),
+            r"\[Conv2d\] padding 'same' is defined for the stride 1, got \(1, 2\); pass",
+        ),
+        (lambda: nn.ConvTranspose1d(4, 4, 2, padding="same"), r"\[ConvTranspose1d\] got padding"),
         (
             lambda: nn.ConvTranspose2d(4, 4, 2, output_padding=(1, 2, 3)),
             r"\[ConvTranspose2d\] got output_padding \(1, 2, 3\)",

@@ -52,6 +52,8 @@ class Layer:
     """Whether MLX has the same in float16 and bfloat16; it refuses masks of another dtype."""
     activation: str | None = None
     """The name of the activation to make the layer with."""
+    in_mlx: bool = True
+    """Whether MLX has this layer with these options."""
 
     def __str__(self) -> str:
         options = [*map(repr, self.arguments), *(f"{k}={v}" for k, v in self.options.items())]
@@ -179,6 +181,13 @@ LAYERS: list[Layer] = [
         inputs=(VOLUME,),
         factor=4,
     ),
+    *(
+        Layer(f"Conv{axes}d", (4, 3, 2), {"padding": "same", "dilation": 3}, (shape,), in_mlx=False)
+        for axes, shape in enumerate((SEQUENCE, IMAGE, VOLUME), start=1)
+    ),
+    # Shapes
+    *rows("Flatten", ((), {}), ((0, 1), {}), ((), {"end_axis": 2}), inputs=(IMAGE,), in_mlx=False),
+    *rows("Unflatten", ((2, (2, -1)), {}), ((-1, 4), {}), inputs=(SEQUENCE,), in_mlx=False),
     # Pooling
     *(
         Layer(f"{kind}Pool{axes}d", (2,), options, (shape,))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import umber.core as mx
 from umber.nn.layers.base import Module
@@ -16,6 +16,7 @@ from umber.nn.layers.per_axis import per_axis
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
 
 Sizes = int | Sequence[int]
+Padding = Sizes | Literal["same", "valid"]
 
 
 class _Convolution(Module):
@@ -31,7 +32,7 @@ class _Convolution(Module):
         out_channels: int,
         kernel_size: Sizes,
         stride: Sizes = 1,
-        padding: Sizes = 0,
+        padding: Padding = 0,
         dilation: Sizes = 1,
         groups: int = 1,
         bias: bool = True,
@@ -48,8 +49,9 @@ class _Convolution(Module):
         self.weight = mx.random.uniform(-s, s, (out_channels, *kernel, in_channels // groups))
         if bias:
             self.bias = mx.zeros((out_channels,))
-        self.padding = _numbers(per_axis(name, "padding", padding, self.axes))
-        self.stride = _numbers(per_axis(name, "stride", stride, self.axes, minimum=1))
+        strides = per_axis(name, "stride", stride, self.axes, minimum=1)
+        self.padding = _padding(name, padding, strides)
+        self.stride = _numbers(strides)
         dilations = per_axis(name, "dilation", dilation, self.axes, minimum=1)
         self.dilation = dilations[0] if isinstance(dilation, int) else dilations
         self.groups = groups
@@ -64,10 +66,26 @@ class _Convolution(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = type(self).convolve(
-            x, self.weight, self.stride, self.padding, self.dilation, self.groups
-        )
+        padding = self.padding
+        if isinstance(padding, str):
+            widths = self._same_padding()
+            y = mx.conv_general(
+                x, self.weight, self.stride, widths, self.dilation, groups=self.groups
+            )
+        else:
+            y = type(self).convolve(
+                x, self.weight, self.stride, padding, self.dilation, self.groups
+            )
         return y + self.bias if "bias" in self else y
+
+    def _same_padding(self) -> tuple[list[int], list[int]]:
+        """Zeros before and after each axis; an odd one is added after it, as in PyTorch and JAX."""
+        dilations = self.dilation
+        if isinstance(dilations, int):
+            dilations = (dilations,) * self.axes
+        kernel = self.weight.shape[1:-1]
+        totals = [d * (k - 1) for d, k in zip(dilations, kernel, strict=True)]
+        return [total // 2 for total in totals], [total - total // 2 for total in totals]
 
 
 class Conv1d(_Convolution):
@@ -83,8 +101,9 @@ class Conv1d(_Convolution):
         Size of the filters.
     stride : int or sequence of int, optional
         Distance between neighbouring positions of the filters. Default: 1.
-    padding : int or sequence of int, optional
-        Number of zeros added before and after the input. Default: 0.
+    padding : int, sequence of int, "same" or "valid", optional
+        Number of zeros added before and after the input. `"same"` keeps the size of the input
+        and requires the stride 1; `"valid"` is 0. Default: 0.
     dilation : int or sequence of int, optional
         Distance between the input elements that a filter reads. Default: 1.
     groups : int, optional
@@ -104,7 +123,8 @@ class Conv1d(_Convolution):
     Raises
     ------
     ValueError
-        If `groups` does not divide `in_channels`, or if a size is not an integer or is too small.
+        If `groups` does not divide `in_channels`, if a size is not an integer or is too small, or
+        if `padding` is `"same"` and a stride is not 1.
 
     See Also
     --------
@@ -118,11 +138,17 @@ class Conv1d(_Convolution):
     Shapes: `(N, L, in_channels)` → `(N, L', out_channels)` with
     `L' = ⌊(L + 2 padding - dilation (kernel_size - 1) - 1) / stride⌋ + 1`.
 
+    With `padding="same"` ``dilation · (kernel_size - 1)`` zeros are added in total. If their number
+    is odd, the additional one is after the input, as in PyTorch. For other strides the frameworks
+    differ: TensorFlow and JAX pad by the size of the input, PyTorch refuses.
+
     Examples
     --------
     >>> layer = nn.Conv1d(4, 8, kernel_size=3, stride=2)
     >>> layer(mx.zeros((1, 9, 4))).shape
     (1, 4, 8)
+    >>> nn.Conv1d(4, 8, kernel_size=4, padding="same")(mx.zeros((1, 9, 4))).shape
+    (1, 9, 8)
     """
 
     axes = 1
@@ -142,8 +168,9 @@ class Conv2d(_Convolution):
         Size of the filters, one for both axes or one per axis.
     stride : int or sequence of int, optional
         Distance between neighbouring positions of the filters. Default: 1.
-    padding : int or sequence of int, optional
-        Number of zeros added at both ends of each axis. Default: 0.
+    padding : int, sequence of int, "same" or "valid", optional
+        Number of zeros added at both ends of each axis. `"same"` keeps the size of the input
+        and requires the stride 1; `"valid"` is 0. Default: 0.
     dilation : int or sequence of int, optional
         Distance between the input elements that a filter reads. Default: 1.
     groups : int, optional
@@ -163,7 +190,8 @@ class Conv2d(_Convolution):
     Raises
     ------
     ValueError
-        If `groups` does not divide `in_channels`, or if a size is not an integer or is too small.
+        If `groups` does not divide `in_channels`, if a size is not an integer or is too small, or
+        if `padding` is `"same"` and a stride is not 1.
 
     See Also
     --------
@@ -202,8 +230,9 @@ class Conv3d(_Convolution):
         Size of the filters, one for all axes or one per axis.
     stride : int or sequence of int, optional
         Distance between neighbouring positions of the filters. Default: 1.
-    padding : int or sequence of int, optional
-        Number of zeros added at both ends of each axis. Default: 0.
+    padding : int, sequence of int, "same" or "valid", optional
+        Number of zeros added at both ends of each axis. `"same"` keeps the size of the input
+        and requires the stride 1; `"valid"` is 0. Default: 0.
     dilation : int or sequence of int, optional
         Distance between the input elements that a filter reads. Default: 1.
     bias : bool, optional
@@ -220,7 +249,8 @@ class Conv3d(_Convolution):
     Raises
     ------
     ValueError
-        If a size is not an integer or is too small.
+        If a size is not an integer or is too small, or if `padding` is `"same"` and a stride is not
+        1.
 
     See Also
     --------
@@ -249,7 +279,7 @@ class Conv3d(_Convolution):
         out_channels: int,
         kernel_size: Sizes,
         stride: Sizes = 1,
-        padding: Sizes = 0,
+        padding: Padding = 0,
         dilation: Sizes = 1,
         bias: bool = True,
     ) -> None:
@@ -257,6 +287,22 @@ class Conv3d(_Convolution):
 
     def _extra_repr(self) -> str:
         return super()._extra_repr().replace(f"groups={self.groups}, ", "")
+
+
+def _padding(name: str, padding: Padding, strides: tuple[int, ...]) -> Any:
+    """Numbers, or "same", which is resolved at the call."""
+    if not isinstance(padding, str):
+        return _numbers(per_axis(name, "padding", padding, len(strides)))
+    if padding == "valid":
+        return _numbers((0,) * len(strides))
+    if padding != "same":
+        raise ValueError(f"[{name}] got padding {padding!r}, expected numbers, 'same' or 'valid'")
+    if max(strides) > 1:
+        raise ValueError(
+            f"[{name}] padding 'same' is defined for the stride 1, got {_numbers(strides)}; "
+            "pass the padding as numbers"
+        )
+    return padding
 
 
 def _numbers(values: tuple[int, ...]) -> Any:
