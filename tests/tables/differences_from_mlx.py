@@ -893,6 +893,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "A module has one gradient, the sum over its uses.",
         ),
         Difference(
+            "nn.Sequential",
+            "len(nn.Sequential(nn.ReLU(), nn.Tanh()))",
+            "has the length and the keys of a dict; its repr shows modules only",
+            "`len`, iteration and integer indices are those of the layers; functions are shown",
+            "It is a sequence, as in PyTorch.",
+        ),
+        Difference(
             "nn.Module.parameters nn.Module.children",
             "(lambda m: (setattr(m, 'pair', (mx.ones(1), nn.ReLU())), "
             "len(utils.tree_flatten(m.parameters())))[1])(nn.Module())",

@@ -149,11 +149,15 @@ class Module(dict):
 
     @recursive_repr()
     def __repr__(self) -> str:
-        children = tree_flatten(self.children(), is_leaf=self.is_module)
+        children = self._repr_children()
         text = f"{type(self).__name__}({self._extra_repr()}"
         for path, child in children:
-            text += "\n" + textwrap.indent(f"({path}): {child!r}", "  ")
+            text += "\n" + textwrap.indent(f"({path}): {_shown(child)}", "  ")
         return text + ("\n)" if children else ")")
+
+    def _repr_children(self) -> list[tuple[str, Any]]:
+        """The modules and functions that the repr shows, by path."""
+        return tree_flatten(self.children(), is_leaf=self.is_module)
 
     def _extra_repr(self) -> str:
         """Text between the parentheses of the repr; for subclasses to override."""
@@ -1057,6 +1061,11 @@ def _all_in(module: Module) -> list[Any]:
     containers = containers_in(module)
     entries = (dict.values(each) if isinstance(each, dict) else each for each in containers)
     return [module, *chain.from_iterable(entries)]
+
+
+def _shown(child: Any) -> str:
+    """The repr of a module, or the name of a function."""
+    return repr(child) if isinstance(child, Module) else getattr(child, "__name__", repr(child))
 
 
 def _names(keys: Any) -> list[str]:
