@@ -9,13 +9,15 @@ from umber.nn import losses as losses
 from umber.nn import utils as utils
 from umber.nn.layers import *
 from umber.nn.utils import average_gradients as average_gradients
+from umber.nn.utils import functional_call as functional_call
 from umber.nn.utils import value_and_grad as value_and_grad
 
 # Type checkers follow the imports, but not a list made of lists.
 if not TYPE_CHECKING:
     __all__ = [
         *layers.__all__,
-        *("average_gradients", "init", "layers", "losses", "utils", "value_and_grad"),
+        *("average_gradients", "functional_call", "init", "layers", "losses", "utils"),
+        "value_and_grad",
     ]
 
 for _namespace in (globals(), vars(losses), vars(init)):

@@ -1,4 +1,7 @@
-"""Functions of models and gradients: `value_and_grad`, `checkpoint`, `average_gradients`."""
+"""Functions of models and gradients.
+
+`value_and_grad`, `functional_call`, `checkpoint`, `average_gradients`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +12,10 @@ from typing import Any, ParamSpec, TypeVar
 import umber.core as mx
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint
-from umber.nn.layers.parameter_swap import swap_parameters
+from umber.nn.layers.parameter_swap import parameters_swapped, swap_parameters
+from umber.utils import tree_unflatten
 
-__all__ = ["average_gradients", "checkpoint", "value_and_grad"]
+__all__ = ["average_gradients", "checkpoint", "functional_call", "value_and_grad"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -77,6 +81,73 @@ def value_and_grad(model: Module, fn: Callable[P, R]) -> Callable[P, tuple[R, An
                 restorers.pop()()
 
     return value_and_gradients
+
+
+def functional_call(module: Callable[..., R], parameters: dict, /, *args: Any, **kwargs: Any) -> R:
+    """Call a module with other parameters than its own.
+
+    Parameters
+    ----------
+    module : Module
+        The module to call.
+    parameters : dict
+        The parameters: a tree structured like a part of ``module.parameters()``, or a flat dict by
+        path, such as ``"layers.0.weight"``. The module's own are used for those that are absent.
+    *args : Any
+        Positional arguments of the module.
+    **kwargs : Any
+        Keyword arguments of the module.
+
+    Returns
+    -------
+    object
+        What ``module(*args, **kwargs)`` returns.
+
+    Raises
+    ------
+    TypeError
+        If `module` is not a module, or if `parameters` is not a dict.
+    ValueError
+        If the module does not have one of the parameters, or if one is not an array.
+
+    See Also
+    --------
+    value_and_grad, Module.parameters, Module.update, mx.vmap
+
+    Notes
+    -----
+    A function of its parameters, which `mx.grad`, `mx.vmap` and `mx.compile` can transform. After
+    the call, also if it raises, the module holds its own arrays at all paths of `parameters`. A
+    call may change others, as it does without this function: in training mode `BatchNorm` updates
+    its running averages, unless they are in `parameters`, in which case the update is dropped.
+
+    The name and rules of ``torch.func.functional_call``, whose arguments are a tuple and a dict.
+
+    Examples
+    --------
+    >>> model = nn.Linear(2, 1)
+    >>> x = mx.ones((4, 2))
+    >>> nn.functional_call(model, {"weight": mx.ones((1, 2)), "bias": mx.zeros((1,))}, x).tolist()
+    [[2.0], [2.0], [2.0], [2.0]]
+
+    An ensemble, whose parameters are stacked along a first axis:
+
+    >>> from umber.utils import tree_map
+    >>> models = [nn.Linear(2, 1) for _ in range(3)]
+    >>> stacked = tree_map(lambda *arrays: mx.stack(arrays), *[m.parameters() for m in models])
+    >>> ensemble = mx.vmap(lambda p, x: nn.functional_call(model, p, x), in_axes=(0, None))
+    >>> ensemble(stacked, x).shape
+    (3, 4, 1)
+    """
+    if not isinstance(module, Module) or not isinstance(parameters, dict):
+        raise TypeError(
+            f"[functional_call] got {type(module).__name__} and {type(parameters).__name__}, "
+            "expected a Module and a dict of its parameters"
+        )
+    if any(isinstance(key, str) and "." in key for key in dict.keys(parameters)):
+        parameters = tree_unflatten(parameters)
+    with parameters_swapped(module, parameters):
+        return module(*args, **kwargs)
 
 
 def average_gradients(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.base import Module, overrides
-from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots
+from umber.nn.layers.tree_paths import Slot, assign, containers_in, current, find_slots, store
 
 _ABSENT = object()
 
@@ -31,6 +32,24 @@ def swap_parameters(module: Module, parameters: dict) -> Callable[[], None]:
         raise
     updated_contents = _contents(module)
     return lambda: _undo(original_contents, updated_contents)
+
+
+@contextmanager
+def parameters_swapped(module: Module, parameters: dict) -> Iterator[None]:
+    """Replace the parameters of a module by those of a tree while the context lasts.
+
+    Unlike the function of `swap_parameters`, the end restores every parameter of the tree, also if
+    it was replaced or deleted in between.
+    """
+    # An overridden `update` may know other names.
+    slots = find_slots(module, parameters, mx.array, strict=not overrides(module, "update"))
+    own = current(slots)
+    restore = swap_parameters(module, parameters)
+    try:
+        yield
+    finally:
+        restore()
+        store(own)
 
 
 def _restore_slots(own: list[Slot], traced: list[Slot]) -> None:

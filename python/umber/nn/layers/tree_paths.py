@@ -63,9 +63,24 @@ def with_elements(like: tuple, elements: Iterable[Any]) -> tuple:
 def assign(slots: list[Slot]) -> list[Slot]:
     """Store the values of the slots; returns the slots that undo it."""
     originals = [Slot(container, key, _entry(container, key)) for container, key, _ in slots]
+    store(slots)
+    return originals
+
+
+def store(slots: list[Slot]) -> None:
+    """Store the values of the slots."""
     for container, key, value in slots:
         _put(container, key, value)
-    return originals
+
+
+def current(slots: list[Slot]) -> list[Slot]:
+    """The slots with what they hold now; in place of an element of a tuple, the tuple."""
+    found = []
+    for container, key, _ in slots:
+        while isinstance(container, Elements):
+            container, key = container.container, container.key
+        found.append(Slot(container, key, _entry(container, key)))
+    return found
 
 
 def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> list[Slot]:
