@@ -385,6 +385,48 @@ def test_loading_a_part():
     assert model.load_weights([], strict=False) is model
 
 
+def test_state_dicts():
+    model, twin = network(), network()
+    state = model.state_dict()
+    assert list(state) == [path for path, _ in tree_flatten(model.parameters())]
+    assert all(value is state[path] for path, value in tree_flatten(model.parameters()))
+    assert twin.load_state_dict(state) == ([], [])
+    assert twin.state_dict().keys() == state.keys()
+    assert all(value is state[path] for path, value in twin.state_dict().items())
+    model.update({"layers": [{"bias": mx.zeros(4)}]})
+    assert state["layers.0.bias"] is twin.layers[0].bias
+    assert "running_mean" in nn.BatchNorm(2).state_dict()
+    assert nn.ReLU().state_dict() == {}
+
+
+def test_state_dicts_with_other_paths():
+    model = network()
+    bias = mx.full((2,), 9.0)
+    keys = model.load_state_dict({"layers.2.bias": bias, "x": mx.ones(1)}, strict=False)
+    assert keys.missing_keys == ["layers.0.bias", "layers.0.weight", "layers.2.weight"]
+    assert keys.unexpected_keys == ["x"]
+    assert model.layers[2].bias is bias
+
+
+@pytest.mark.parametrize(
+    ("state", "strict", "error", "message"),
+    [
+        ({"x": mx.ones(1)}, True, ValueError, r"parameters that the model lacks \(1\): x"),
+        ({}, True, ValueError, r"missing parameters of the model \(4\): layers\.0\.bias, la"),
+        ({"layers.2.bias": mx.ones(9)}, False, ValueError, r"layers\.2\.bias: got the shape \(9,"),
+        ({"layers.2.bias": 3}, False, ValueError, r"layers\.2\.bias: got int, expected an array"),
+        ([("layers.2.bias", mx.ones(2))], False, TypeError, "got list, expected a dict of arrays"),
+        ({1: mx.ones(2)}, False, TypeError, "got tuple as an entry, expected pairs"),
+    ],
+)
+def test_wrong_state_dicts_change_nothing(state, strict, error, message):
+    model = network()
+    before = model.state_dict()
+    with pytest.raises(error, match=rf"^\[load_state_dict\] {message}"):
+        model.load_state_dict(state, strict)
+    assert all(value is before[path] for path, value in model.state_dict().items())
+
+
 def test_modules_are_copied_and_pickled():
     model = network().eval()
     model.layers[0].freeze(keys="bias")

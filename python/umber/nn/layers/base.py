@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import textwrap
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
@@ -17,9 +17,11 @@ import umber.core as mx
 from umber.nn.layers.hidden_parameters import find_hidden
 from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots, with_elements
 from umber.nn.layers.weights import (
+    IncompatibleKeys,
     by_path,
     check_paths,
     check_weight,
+    compare_paths,
     weights_by_path,
     weights_in,
     with_value,
@@ -927,6 +929,94 @@ class Module(dict):
             mx.savez(file, **weights)
         else:
             raise ValueError(f"[save_weights] got the file {file}, expected .safetensors or .npz")
+
+    def state_dict(self) -> dict[str, mx.array]:
+        """Flat dict of all parameters by path.
+
+        Returns
+        -------
+        dict of str to array
+            The arrays of `parameters`, which are those that `save_weights` writes.
+
+        Raises
+        ------
+        ValueError
+            If two parameters have the same path.
+
+        See Also
+        --------
+        Module.load_state_dict, Module.parameters, Module.save_weights
+
+        Notes
+        -----
+        Frozen parameters are included, among them the running averages of `nn.BatchNorm`, which
+        PyTorch calls buffers. Arrays whose names begin with an underscore are not.
+
+        The dict is a new one. Updates of the module, such as those by optimizers, replace its
+        arrays and do not change the dict; an assignment in place, ``module.weight[0] = 1``, does.
+
+        Examples
+        --------
+        >>> model = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm(3))
+        >>> [*model.state_dict()][:4]
+        ['layers.0.weight', 'layers.0.bias', 'layers.1.weight', 'layers.1.bias']
+        """
+        return by_path("state_dict", tree_flatten(self.parameters()))
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, mx.array], strict: bool = True
+    ) -> IncompatibleKeys:
+        """Replace the parameters by those of a flat dict.
+
+        Parameters
+        ----------
+        state_dict : mapping of str to array
+            The parameters by path, as `state_dict` returns them.
+        strict : bool, optional
+            Whether the paths must be exactly those of this module. Otherwise unknown paths are
+            ignored, and parameters may be missing. Default: True.
+
+        Returns
+        -------
+        IncompatibleKeys
+            A named tuple of two lists: `missing_keys`, the paths of parameters that the dict lacks,
+            and `unexpected_keys`, the paths that the module lacks.
+
+        Raises
+        ------
+        ValueError
+            If `strict` is True and a path is unknown or missing, if a shape differs, or if a value
+            is not an array. No parameter is replaced then.
+        TypeError
+            If `state_dict` is not a mapping.
+
+        See Also
+        --------
+        Module.load_weights, Module.state_dict
+
+        Notes
+        -----
+        `load_weights` under PyTorch's name and with its rules: shapes must agree even if `strict`
+        is False, and the result says which paths differ. The parameters take the dtypes of the
+        dict.
+
+        Examples
+        --------
+        >>> model = nn.Linear(2, 1)
+        >>> model.load_state_dict({"weight": mx.ones((1, 2))}, strict=False)
+        IncompatibleKeys(missing_keys=['bias'], unexpected_keys=[])
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(
+                f"[load_state_dict] got {type(state_dict).__name__}, expected a dict of arrays"
+            )
+        weights = weights_by_path(state_dict.items())
+        slots = self._slots_of_weights(True)
+        if not strict:
+            for path in weights.keys() & slots.keys():
+                check_weight(path, weights[path], slots[path].value.shape)
+        self.load_weights(weights, strict)
+        return compare_paths(weights, slots)
 
     def _slots_of_weights(self, only_listed: bool) -> dict[str, Slot]:
         """The slots of all parameters, or of those that `parameters` lists, by all of their paths.

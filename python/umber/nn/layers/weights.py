@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.tree_paths import Slot
@@ -64,15 +64,28 @@ def weights_by_path(pairs: Any) -> dict[str, mx.array]:
     return weights
 
 
+class IncompatibleKeys(NamedTuple):
+    """The paths that differ between weights and a module."""
+
+    missing_keys: list[str]
+    """Paths of the module's parameters that the weights lack; the first path of each."""
+    unexpected_keys: list[str]
+    """Paths of weights that the module lacks."""
+
+
+def compare_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> IncompatibleKeys:
+    given_identities = {slots[path].identity for path in weights if path in slots}
+    first = {slot.identity: path for path, slot in reversed(slots.items())}
+    missing = [path for identity, path in first.items() if identity not in given_identities]
+    return IncompatibleKeys(sorted(missing), sorted(weights.keys() - slots.keys()))
+
+
 def check_paths(weights: dict[str, mx.array], slots: dict[str, Slot]) -> None:
-    extra = sorted(weights.keys() - slots.keys())
+    missing, extra = compare_paths(weights, slots)
     if extra:
         raise ValueError(
             f"[load_weights] parameters that the model lacks ({len(extra)}): {', '.join(extra)}"
         )
-    given_identities = {slots[path].identity for path in weights}
-    first = {slot.identity: path for path, slot in reversed(slots.items())}
-    missing = sorted(path for identity, path in first.items() if identity not in given_identities)
     if missing:
         raise ValueError(
             f"[load_weights] missing parameters of the model ({len(missing)}): {', '.join(missing)}"
