@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.hidden_parameters import find_hidden
+from umber.nn.layers.ties import Tie, tie, tie_of, untie
 from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots, with_elements
 from umber.nn.layers.weights import (
     IncompatibleKeys,
@@ -77,7 +78,7 @@ class Module(dict):
 
     A module with several paths is one module: its parameters are counted, saved and trained once,
     under the first path. Two modules that hold the same array are independent: updating one does
-    not change the other.
+    not change the other. `tie_weights` makes parameters of two modules one.
 
     Examples
     --------
@@ -97,6 +98,8 @@ class Module(dict):
     """
 
     __call__: Callable
+    # Ties by name, for the modules that have some; see `tie_weights`.
+    _ties: dict[str, Tie] | None = None
 
     def __init__(self) -> None:
         self._no_grad: set[str] = set()
@@ -125,13 +128,18 @@ class Module(dict):
         else:
             super().__setattr__(key, value)
             super().pop(key, None)
+        if self._ties is not None:
+            _update_tie(self, key, value)
 
     def __setitem__(self, key: str, value: Any) -> None:
         _warn_of_hidden(self, key, value)
         super().__setitem__(key, value)
+        if self._ties is not None:
+            _update_tie(self, key, value)
 
     def __delattr__(self, key: str) -> None:
         if dict.__contains__(self, key):
+            untie(self, key)
             super().__delitem__(key)
         else:
             super().__delattr__(key)
@@ -612,6 +620,84 @@ class Module(dict):
             pending += [(child_path, child, path_modules) for child_path, child in children]
         return self
 
+    def tie_weights(self, *paths: str) -> Module:
+        """Make parameters of modules in this one a single parameter.
+
+        Parameters
+        ----------
+        *paths : str
+            Paths of two or more parameters, such as `"embedding.weight"`. All get the array of the
+            first.
+
+        Returns
+        -------
+        Module
+            The module itself.
+
+        Raises
+        ------
+        ValueError
+            If there are fewer than two paths, if one is not the path of a module's parameter, or if
+            shapes or dtypes differ. Nothing is tied then.
+
+        See Also
+        --------
+        Module.parameters, nn.Embedding.as_linear
+
+        Notes
+        -----
+        The parameter is counted, saved and trained once, under its first path in the module, and
+        its gradient is the sum over all uses. Updates, by optimizers, files or assignments to one
+        of its names, change it under all names. Freezing it under one name freezes it. Files may
+        have it under any of its names; if they have several, the last one counts.
+
+        Deleting the attribute, or assigning something that is not an array, unties a name. So does
+        replacing its module, as `nn.quantize` does. A transform whose argument is the module,
+        ``mx.grad(f)(module)``, treats the names as separate arrays; `nn.value_and_grad` does not.
+
+        Without it, assigning the array of one module to another one, ``head.weight =
+        embedding.weight``, gives both the same value until the first update, as in MLX.
+
+        Examples
+        --------
+        >>> class Model(nn.Module):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.embedding = nn.Embedding(10, 4)
+        ...         self.head = nn.Linear(4, 10, bias=False)
+        ...         self.tie_weights("embedding.weight", "head.weight")
+        ...
+        ...     def __call__(self, tokens):
+        ...         return self.head(self.embedding(tokens))
+        >>> model = Model()
+        >>> list(model.state_dict())
+        ['embedding.weight']
+        >>> model.embedding.weight = mx.zeros((10, 4))
+        >>> mx.array_equal(model.head.weight, model.embedding.weight)
+        array(True, dtype=bool)
+        """
+        if len(paths) < 2:
+            raise ValueError(f"[tie_weights] got the paths {paths}, expected two or more")
+        known = self._slots_of_weights(False)
+        for path in paths:
+            if path not in known or not isinstance(known[path].container, Module):
+                raise ValueError(f"[tie_weights] got {path!r}, expected a parameter of a module")
+        slots = [known[path] for path in paths]
+        first = slots[0].value
+        for path, slot in zip(paths, slots, strict=True):
+            if (slot.value.shape, slot.value.dtype) != (first.shape, first.dtype):
+                raise ValueError(
+                    f"[tie_weights] {path} has the shape {slot.value.shape} and dtype "
+                    f"{slot.value.dtype}, expected those of {paths[0]}, {first.shape} and "
+                    f"{first.dtype}"
+                )
+        joined = tie([(slot.container, slot.key) for slot in slots])
+        joined.store(first)
+        if any(name in module._no_grad for module, name in joined.members):
+            for module, name in joined.members:
+                module._no_grad.add(name)
+        return self
+
     def set_dtype(
         self,
         dtype: mx.Dtype,
@@ -745,10 +831,20 @@ class Module(dict):
     def _freeze_own(self, names: list[str] | None) -> None:
         own = self._validate_keys(self._own_parameters(), False) if names is None else names
         self._no_grad.update(own)
+        for module, name in self._tied_to(own):
+            module._no_grad.add(name)
 
     def _unfreeze_own(self, names: list[str] | None) -> None:
         """Unfreeze parameters of this module; override it to keep some frozen."""
-        self._no_grad.difference_update(self._no_grad.copy() if names is None else names)
+        own = self._no_grad.copy() if names is None else names
+        self._no_grad.difference_update(own)
+        for module, name in self._tied_to(own):
+            module._no_grad.discard(name)
+
+    def _tied_to(self, names: Iterable[str]) -> list[tuple[Module, str]]:
+        """The members of the ties of parameters of this module."""
+        ties = self._ties or {}
+        return [member for name in names if name in ties for member in ties[name].members]
 
     def train(self, mode: bool = True) -> Module:
         """Set this module and all modules in it to training or evaluation mode.
@@ -1116,6 +1212,17 @@ def _is_settable(module: Module, key: str) -> bool:
     )
 
 
+def _update_tie(module: Module, key: str, value: Any) -> None:
+    """Let the names that are tied to an entry follow its assignment."""
+    known = tie_of(module, key)
+    if known is None:
+        return
+    if isinstance(value, mx.array):
+        known.store(value)
+    else:
+        untie(module, key)
+
+
 def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
     """Warn once about arrays and modules in a value that are not part of the module's tree."""
     if isinstance(value, (mx.array, Module)) or str(key).startswith("_"):
@@ -1216,7 +1323,7 @@ class _Walk(NamedTuple):
     map_fn: Callable[[Any], Any] = _identity
     is_leaf_fn: Filter = _is_plain_leaf
     seen: set[int] | None = None
-    """Modules traversed so far, if modules with several paths count once."""
+    """Modules and ties traversed so far, if modules with several paths count once."""
     ancestors: frozenset[int] = frozenset()
     """Modules being traversed, to end at a module that contains itself."""
 
@@ -1229,8 +1336,17 @@ class _Walk(NamedTuple):
         return {
             key: child_walk.enter(module, key, value)
             for key, value in dict.items(module)
-            if self.filter_fn(module, key, value)
+            if self.filter_fn(module, key, value) and not self.is_repeated(module, key)
         }
+
+    def is_repeated(self, module: Module, key: str) -> bool:
+        """Whether an entry counts once and is tied to one that was traversed before."""
+        if module._ties is None or self.seen is None or key not in module._ties:
+            return False
+        tie = id(module._ties[key])
+        is_known = tie in self.seen
+        self.seen.add(tie)
+        return is_known
 
     def enter(self, module: Module, key: str, value: Any) -> Any:
         if self.is_leaf_fn(module, key, value):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from umber.nn.layers.ties import tie_of
+
 
 class Elements:
     """Mutable view of a tuple in a container: assigning an element replaces the tuple."""
@@ -44,8 +46,9 @@ class Slot(NamedTuple):
 
     @property
     def identity(self) -> tuple:
-        """Key that is equal for all paths to the position."""
-        return (*_identity(self.container), self.key)
+        """Key that is equal for all paths to the position, and for positions that are tied."""
+        tie = tie_of(self.container, self.key)
+        return (*_identity(self.container), self.key) if tie is None else (id(tie),)
 
     def is_filled(self) -> bool:
         """Whether the container holds the value at the position now."""
@@ -154,6 +157,9 @@ def _put(container: Any, key: Any, value: Any) -> None:
     if isinstance(container, dict):
         # Bypasses the checks of user assignments, which would slow down every training step.
         dict.__setitem__(container, key, value)
+        ties = getattr(container, "_ties", None)
+        if ties is not None and key in ties:
+            ties[key].store(value)
     else:
         container[key] = value
 
