@@ -36,6 +36,8 @@ class Network(nn.Module):
 
     def __call__(self, x: mx.array, mask: mx.array | None = None) -> mx.array:
         hidden, cell = self.recurrent(self.ahead(self.attention(x, x, x, mask)))
+        part: nn.Sequential = self.ahead[1:].append(nn.Flatten(0, 1))
+        assert len(part) == len(list(self.ahead)), nn.summary(part, x).total
         z: mx.array = self.parts["norm"](hidden + cell)
         return self.pool(self.convolution(z[..., None]))
 

@@ -1,6 +1,6 @@
 """Functions of models and gradients.
 
-`value_and_grad`, `functional_call`, `checkpoint`, `average_gradients`.
+`value_and_grad`, `functional_call`, `checkpoint`, `average_gradients`, `summary`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,18 @@ import umber.core as mx
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint
 from umber.nn.layers.parameter_swap import parameters_swapped, swap_parameters
+from umber.nn.model_summary import ModelSummary, SummaryRow, summary
 from umber.utils import tree_unflatten
 
-__all__ = ["average_gradients", "checkpoint", "functional_call", "value_and_grad"]
+__all__ = [
+    "ModelSummary",
+    "SummaryRow",
+    "average_gradients",
+    "checkpoint",
+    "functional_call",
+    "summary",
+    "value_and_grad",
+]
 
 P = ParamSpec("P")
 R = TypeVar("R")

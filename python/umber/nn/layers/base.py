@@ -1183,6 +1183,30 @@ class Module(dict):
         self._check_members(_names(keys), self.modules())
 
 
+def modules_in_order(module: Module) -> list[tuple[str, Module]]:
+    """The module and all modules in it with their first paths, each before the modules in it."""
+    found: dict[int, tuple[str, Module]] = {}
+
+    def visit(path: str, module: Module) -> None:
+        if id(module) not in found:
+            found[id(module)] = (path, module)
+            prefix = f".{path}" if path else ""
+            for pair in tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module):
+                visit(*pair)
+
+    visit("", module)
+    return [*found.values()]
+
+
+def own_parameters(module: Module, filter_fn: Filter, seen: set[int]) -> list[mx.array]:
+    """The parameters that a module holds itself, without those of ties in `seen`."""
+
+    def is_own(module: Module, key: str, value: Any) -> bool:
+        return not isinstance(value, Module) and filter_fn(module, key, value)
+
+    return [a for _, a in tree_flatten(_Walk(is_own, seen=seen).traverse(module))]
+
+
 def overrides(module: Module, name: str) -> bool:
     """Whether the class of a module, or the module itself, overrides a method of `Module`."""
     return getattr(getattr(module, name), "__func__", None) is not vars(Module)[name]

@@ -52,6 +52,16 @@ def parameters_swapped(module: Module, parameters: dict) -> Iterator[None]:
         store(own)
 
 
+@contextmanager
+def changes_undone(module: Module) -> Iterator[None]:
+    """Undo changes of the arrays and containers of a module when the context ends."""
+    before = _contents(module)
+    try:
+        yield
+    finally:
+        _undo(before, _contents(module))
+
+
 def _restore_slots(own: list[Slot], traced: list[Slot]) -> None:
     assign([old for old, new in zip(own, traced, strict=True) if new.is_filled()])
 
