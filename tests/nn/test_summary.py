@@ -160,3 +160,17 @@ def test_half_precision_and_no_modules():
 def test_it_wants_a_module(value):
     with pytest.raises(TypeError, match=r"^\[summary\] "):
         nn.summary(value)
+
+
+def test_modules_as_html():
+    net = nn.Sequential(nn.Linear(64, 32), nn.relu, lambda x: x, nn.Sequential(nn.Tanh()))
+    net.loop = nn.Linear(2, 2)
+    net.loop.parent = net
+    html = net._repr_html_()
+    assert html.count("<details") == html.count("</details>")
+    assert "layers.0: Linear(input_dims=64, output_dims=32, bias=True) <span" in html
+    assert "2,080 parameters" in html
+    assert "layers.1: relu<" in html
+    assert "&lt;lambda&gt;" in html
+    assert html.startswith('<div style="font-family: monospace"><details')
+    assert "Tanh()</div>" in nn.Tanh()._repr_html_()

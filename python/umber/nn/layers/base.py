@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.hidden_parameters import find_hidden
+from umber.nn.layers.html_repr import to_html
 from umber.nn.layers.ties import Tie, tie, tie_of, untie
 from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots, with_elements
 from umber.nn.layers.weights import (
@@ -164,6 +165,9 @@ class Module(dict):
         for path, child in children:
             text += "\n" + textwrap.indent(f"({path}): {_shown(child)}", "  ")
         return text + ("\n)" if children else ")")
+
+    def _repr_html_(self) -> str:
+        return to_html(self, _shown)
 
     def _repr_children(self) -> list[tuple[str, Any]]:
         """The modules and functions that the repr shows, by path."""
