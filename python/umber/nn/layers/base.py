@@ -14,6 +14,7 @@ from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
+from umber.nn.layers.error_notes import name_modules
 from umber.nn.layers.hidden_parameters import find_hidden
 from umber.nn.layers.html_repr import to_html
 from umber.nn.layers.ties import Tie, tie, tie_of, untie
@@ -129,14 +130,12 @@ class Module(dict):
         else:
             super().__setattr__(key, value)
             super().pop(key, None)
-        if self._ties is not None:
-            _update_tie(self, key, value)
+        _follow_assignment(self, key, value)
 
     def __setitem__(self, key: str, value: Any) -> None:
         _warn_of_hidden(self, key, value)
         super().__setitem__(key, value)
-        if self._ties is not None:
-            _update_tie(self, key, value)
+        _follow_assignment(self, key, value)
 
     def __delattr__(self, key: str) -> None:
         if dict.__contains__(self, key):
@@ -1190,16 +1189,21 @@ class Module(dict):
 def modules_in_order(module: Module) -> list[tuple[str, Module]]:
     """The module and all modules in it with their first paths, each before the modules in it."""
     found: dict[int, tuple[str, Module]] = {}
-
-    def visit(path: str, module: Module) -> None:
-        if id(module) not in found:
-            found[id(module)] = (path, module)
-            prefix = f".{path}" if path else ""
-            for pair in tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module):
-                visit(*pair)
-
-    visit("", module)
+    pending = [("", module)]
+    while pending:
+        path, module = pending.pop()
+        if id(module) in found:
+            continue
+        found[id(module)] = (path, module)
+        prefix = f".{path}" if path else ""
+        children = tree_flatten(module.children(), prefix=prefix, is_leaf=Module.is_module)
+        pending += reversed(children)
     return [*found.values()]
+
+
+def path_in(module: Module, inner: Any) -> str | None:
+    """The first path of a module in another one."""
+    return next((path for path, each in modules_in_order(module) if each is inner), None)
 
 
 def own_parameters(module: Module, filter_fn: Filter, seen: set[int]) -> list[mx.array]:
@@ -1240,15 +1244,15 @@ def _is_settable(module: Module, key: str) -> bool:
     )
 
 
-def _update_tie(module: Module, key: str, value: Any) -> None:
-    """Let the names that are tied to an entry follow its assignment."""
+def _follow_assignment(module: Module, key: str, value: Any) -> None:
+    """Update the names tied to an entry, and let errors of a class with inner modules name them."""
     known = tie_of(module, key)
-    if known is None:
-        return
-    if isinstance(value, mx.array):
+    if known is not None and isinstance(value, mx.array):
         known.store(value)
-    else:
+    elif known is not None:
         untie(module, key)
+    if _is_node(value):
+        name_modules(type(module), path_in)
 
 
 def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
