@@ -130,7 +130,8 @@ class Module(dict):
         else:
             super().__setattr__(key, value)
             super().pop(key, None)
-        _follow_assignment(self, key, value)
+        if Tie.exists or (is_entry and not isinstance(value, mx.array)):
+            _follow_assignment(self, key, value)
 
     def __setitem__(self, key: str, value: Any) -> None:
         _warn_of_hidden(self, key, value)
@@ -1368,16 +1369,17 @@ class _Walk(NamedTuple):
         return {
             key: child_walk.enter(module, key, value)
             for key, value in dict.items(module)
-            if self.filter_fn(module, key, value) and not self.is_repeated(module, key)
+            if self.filter_fn(module, key, value)
+            and not (Tie.exists and self.is_repeated(module, key))
         }
 
     def is_repeated(self, module: Module, key: str) -> bool:
         """Whether an entry counts once and is tied to one that was traversed before."""
-        if module._ties is None or self.seen is None or key not in module._ties:
+        tie = tie_of(module, key)
+        if tie is None or self.seen is None:
             return False
-        tie = id(module._ties[key])
-        is_known = tie in self.seen
-        self.seen.add(tie)
+        is_known = id(tie) in self.seen
+        self.seen.add(id(tie))
         return is_known
 
     def enter(self, module: Module, key: str, value: Any) -> Any:

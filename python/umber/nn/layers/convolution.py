@@ -66,14 +66,15 @@ class _Convolution(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        if isinstance(self.padding, str):
+        padding = self.padding
+        if isinstance(padding, str):
             widths = self._same_padding()
             y = mx.conv_general(
                 x, self.weight, self.stride, widths, self.dilation, groups=self.groups
             )
         else:
             y = type(self).convolve(
-                x, self.weight, self.stride, self.padding, self.dilation, self.groups
+                x, self.weight, self.stride, padding, self.dilation, self.groups
             )
         return y + self.bias if "bias" in self else y
 

@@ -12,8 +12,14 @@ from typing import Any
 class Tie:
     """The entries of modules that hold one parameter."""
 
+    # Whether there has been a tie: most programs have none, and need not look for them.
+    exists = False
     # Copies and pickles fill modules before their ties.
     members: tuple[tuple[Any, str], ...] = ()
+
+    def __new__(cls) -> Tie:
+        Tie.exists = True
+        return super().__new__(cls)
 
     def store(self, value: Any) -> None:
         """Store a value in all entries that exist."""
@@ -24,6 +30,8 @@ class Tie:
 
 def tie_of(container: Any, key: Any) -> Tie | None:
     """The tie of an entry."""
+    if not Tie.exists:
+        return None
     ties = getattr(container, "_ties", None)
     return None if ties is None else ties.get(key)
 

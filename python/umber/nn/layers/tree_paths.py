@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from umber.nn.layers.ties import tie_of
+from umber.nn.layers.ties import Tie, tie_of
 
 
 class Elements:
@@ -157,9 +157,8 @@ def _put(container: Any, key: Any, value: Any) -> None:
     if isinstance(container, dict):
         # Bypasses the checks of user assignments, which would slow down every training step.
         dict.__setitem__(container, key, value)
-        ties = getattr(container, "_ties", None)
-        if ties is not None and key in ties:
-            ties[key].store(value)
+        if Tie.exists and (tie := tie_of(container, key)) is not None:
+            tie.store(value)
     else:
         container[key] = value
 
