@@ -66,7 +66,11 @@ def guard(namespace: dict[str, Any]) -> None:
         if isinstance(value, type):
             _guard_class(value)
         elif _is_function(value) and not hasattr(value, "__guarded__"):
-            namespace[name] = guarded(value, name)
+            namespace[name] = function = guarded(value, name)
+            # Pickles name a function by the module that defines it, and look for it there.
+            defining = vars(sys.modules[value.__module__])
+            if defining.get(name) is value:
+                defining[name] = function
 
 
 def _is_function(value: Any) -> bool:

@@ -532,3 +532,19 @@ def test_loading_checks_arrays_and_changes_nothing():
         assert model.layers is before
     model.load_weights([("layers.1", mx.zeros(5)), ("nope", 3)], strict=False)
     assert model.layers[1].shape == (5,)
+
+
+@pytest.mark.parametrize("module", [nn, nn.losses, nn.init, optimizers], ids=lambda m: m.__name__)
+def test_public_functions_pickle_as_names(module):
+    functions = [f for f in vars(module).values() if isinstance(f, types.FunctionType)]
+    assert functions
+    for function in functions:
+        if not function.__name__.startswith("_"):
+            assert pickle.loads(pickle.dumps(function)) is function
+
+
+def test_sequential_of_functions_pickles():
+    model = nn.Sequential(nn.Linear(2, 3), nn.relu)
+    loaded = pickle.loads(pickle.dumps(model))
+    x = mx.array([[1.0, -2.0]])
+    assert mx.array_equal(loaded(x), model(x))
