@@ -489,7 +489,6 @@ impl PlanStep {
             None if self.is_on_host(task) => unsafe { Cpu.launch(op, task) }.map(drop),
             None => self.launch_on_device(op, task, interrupts),
         };
-        let name = self.name();
         let result = catch_unwind(AssertUnwindSafe(run)).unwrap_or_else(|panic| {
             let panic = match panic.downcast::<Error>() {
                 Ok(error) => return Err(*error),
@@ -500,13 +499,13 @@ impl PlanStep {
                 .map(String::as_str)
                 .or_else(|| panic.downcast_ref::<&str>().copied())
                 .unwrap_or("unknown panic");
-            Err(error!(Runtime(name), "the kernel failed: {text}"))
+            Err(error!(Runtime(self.name()), "the kernel failed: {text}"))
         });
         result.map_err(|error| {
             if error.op() == Some(crate::memory::allocator::OP) {
-                error.with_op(name)
+                error.with_op(self.name())
             } else {
-                error.or_op(name)
+                error.or_op(self.name())
             }
         })
     }
