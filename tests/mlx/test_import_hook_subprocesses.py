@@ -23,7 +23,8 @@ SEEN = "mlx.core None [] [] False\n"
 
 def run(code, folder=None, env=None, before="import umber.mlx; umber.mlx.install()"):
     """Run Python code in a process with the hook; what it printed."""
-    head = f"import os, subprocess, sys\nos.environ.pop('PYTHONPATH', None)\n{before}\n"
+    head = "import os, subprocess, sys\nos.environ.pop('PYTHONPATH', None)\n"
+    head += f"os.environ.pop('UMBER_TEST_SAMPLE', None)\n{before}\n"
     head += f"CHILD = {CHILD!r}\nCOMMAND = [sys.executable, '-c', CHILD]\n"
     done = subprocess.run(
         [sys.executable, "-c", head + textwrap.dedent(code)],

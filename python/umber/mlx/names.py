@@ -104,8 +104,7 @@ class Renaming:
     def undo(self) -> None:
         """Restore all names."""
         while self._originals:
-            owner, attribute, value = self._originals.pop()
-            setattr(owner, attribute, value)
+            _assign(*self._originals.pop())
         self._done.clear()
 
     def _rename_module(self, module: ModuleType, name: Name) -> None:
@@ -136,7 +135,15 @@ class Renaming:
 
     def _set(self, owner: Any, attribute: str, value: Any) -> None:
         self._originals.append((owner, attribute, getattr(owner, attribute)))
-        setattr(owner, attribute, value)
+        _assign(owner, attribute, value)
+
+
+def _assign(owner: Any, attribute: str, value: Any) -> None:
+    """Set an attribute; a class keeps its line, which Python 3.13 drops with the old module."""
+    line = vars(owner).get("__firstlineno__") if isinstance(owner, type) else None
+    setattr(owner, attribute, value)
+    if line is not None:
+        owner.__firstlineno__ = line
 
 
 def _module_name(ours: str) -> str | None:
