@@ -100,8 +100,8 @@ impl GradFunction {
         let (py, this) = (slf.py(), slf.get());
         let (argnums, argnames) = this.selection.arguments();
         let transform = if this.with_value { "value_and_grad" } else { "grad" };
-        let flags = match (this.has_aux, this.selection.assumption) {
-            (false, Assumption::Nothing) => &[][..],
+        let flags: &'static [&'static str] = match (this.has_aux, this.selection.assumption) {
+            (false, Assumption::Nothing) => &[],
             (true, Assumption::Nothing) => &["has_aux"],
             (false, Assumption::Holomorphic) => &["holomorphic"],
             (true, Assumption::Holomorphic) => &["has_aux", "holomorphic"],

@@ -88,8 +88,8 @@ impl JacobianFunction {
             (_, Direction::Forward) => ("jacfwd", fun.clone()),
             (_, Direction::Reverse) => ("jacrev", fun.clone()),
         };
-        let flags = match this.selection.assumption {
-            Assumption::Nothing => &[][..],
+        let flags: &'static [&'static str] = match this.selection.assumption {
+            Assumption::Nothing => &[],
             Assumption::Holomorphic => &["holomorphic"],
         };
         let args = (of, this.selection.arguments().0, this.has_aux).into_pyobject(py)?;
