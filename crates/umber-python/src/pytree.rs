@@ -1,7 +1,7 @@
 //! Pytrees: nested lists, tuples, dicts and nodes of registered classes, with arrays as leaves, which transforms flatten and
 //! rebuild.
 
-use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};

@@ -244,7 +244,8 @@ impl<'py> Substitution<'py> {
         if let Some((children, node)) = Node::of(value)? {
             let children =
                 children.iter().map(|child| self.at_depth(child, replace, depth + 1).map(Bound::unbind));
-            let object = node.rebuild(self.py, children.collect::<PyResult<_>>()?)?;
+            let children = children.collect::<PyResult<_>>()?;
+            let object = node.rebuild(self.py, children)?;
             self.replaced.push(Replacement { new: object.clone(), original: value.clone() });
             return Ok(object);
         }
