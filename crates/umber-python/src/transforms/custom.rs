@@ -13,8 +13,8 @@ use umber_core::transforms::{Batched, RuleSet, Rules, Trace, end_checkpoint, to_
 use umber_core::{Array, Result, ops};
 
 use super::vmap::broadcast_out_axes;
-use super::{Initialized, check_callable, describe};
-use super::{call_user, copy_metadata, wrap_function};
+use super::wrapper::{Creation, bind, copy_metadata, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry, to_exception};
@@ -264,12 +264,28 @@ impl CustomFunction {
         let rules = PyRules {
             rules,
             positional: call_args.positional.count(),
-            arguments: call_args.positional.structure(py),
-            keywords: call_args.named.structure(py),
-            outputs: outputs.structure(py),
+            arguments: call_args.positional.structure(py)?,
+            keywords: call_args.named.structure(py)?,
+            outputs: outputs.structure(py)?,
         };
         let recorded = with_rules(Arc::new(rules), &call_args.arrays, &outputs.arrays()).or_raise()?;
         outputs.rebuild(py, &recorded)
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    /// Return the parts that pickle and copy need.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let rules = this.lock().clone_ref(py);
+        let args = (this.fun.bind(py), rules.vjp, rules.jvp, rules.vmap).into_pyobject(py)?;
+        reduce(slf.as_any(), this.fun.bind(py), Creation { transform: "_custom_function", args, flags: &[] })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -287,6 +303,20 @@ impl CustomFunction {
         visit.call(&rules.jvp)?;
         visit.call(&rules.vmap)
     }
+}
+
+/// Create a `custom_function` with rules, for pickles and copies.
+#[pyfunction]
+#[pyo3(name = "_custom_function")]
+fn with_user_rules<'py>(
+    f: &Bound<'py, PyAny>,
+    vjp: Option<Py<PyAny>>,
+    jvp: Option<Py<PyAny>>,
+    vmap: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, CustomFunction>> {
+    let function = CustomFunction::new(f)?;
+    *function.lock() = UserRules { vjp, jvp, vmap };
+    wrap_function(function, f)
 }
 
 /// The arguments of a call, flattened.
@@ -470,13 +500,13 @@ fn normalize_result<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyRe
     let py = returned.py();
     if returned.is_instance_of::<PyArray>() && !matches!(tree, Pytree::Array(())) && tree.count() == 1 {
         return Ok(tree
-            .map(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
+            .map_arrays(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
             .into_bound(py));
     }
     let is_one =
         (returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>()) && returned.len()? == 1;
     match tree {
-        Pytree::Array(()) | Pytree::Dict(_) if is_one => returned.get_item(0),
+        Pytree::Array(()) | Pytree::Dict(..) | Pytree::Node(..) if is_one => returned.get_item(0),
         _ => Ok(returned),
     }
 }
@@ -564,6 +594,20 @@ impl CheckpointFunction {
         let outputs = Pytree::of(&returned)?;
         let recorded = end_checkpoint(trace, &call_args.arrays, &outputs.arrays()).or_raise()?;
         outputs.rebuild(py, &recorded)
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let fun = slf.get().fun.bind(slf.py());
+        let args = PyTuple::new(slf.py(), [fun])?;
+        reduce(slf.as_any(), fun, Creation { transform: "checkpoint", args, flags: &[] })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -684,6 +728,7 @@ fn depends<'py>(
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CustomFunction>()?;
+    module.add_function(wrap_pyfunction!(with_user_rules, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(depends, module)?)
 }

@@ -9,8 +9,8 @@ use umber_core::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
 
 use super::arguments::{ArgSelection, Assumption};
 use super::substitution::{Substitution, claim, make_distinct};
-use super::{Initialized, check_callable, describe};
-use super::{call_user, wrap_function};
+use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -86,6 +86,29 @@ impl GradFunction {
             (true, None) => pair(returned.unbind(), output),
             (true, Some(aux)) => pair(pair(returned.unbind(), aux.unbind())?, output),
         }
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let (argnums, argnames) = this.selection.arguments();
+        let transform = if this.with_value { "value_and_grad" } else { "grad" };
+        let flags: &'static [&'static str] = match (this.has_aux, this.selection.assumption) {
+            (false, Assumption::Nothing) => &[],
+            (true, Assumption::Nothing) => &["has_aux"],
+            (false, Assumption::Holomorphic) => &["holomorphic"],
+            (true, Assumption::Holomorphic) => &["has_aux", "holomorphic"],
+        };
+        let fun = this.fun.bind(py);
+        let args = (fun, argnums, argnames).into_pyobject(py)?;
+        reduce(slf.as_any(), fun, Creation { transform, args, flags })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -363,8 +386,8 @@ pub(super) fn outputs<'py>(
 ) -> PyResult<(Pytree, Option<Bound<'py, PyAny>>)> {
     let (returned, aux) = split_aux(op, returned, has_aux)?;
     let tree = match Pytree::of(&returned)? {
-        Pytree::Tuple(items, _) => Pytree::List(items),
-        Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)]),
+        Pytree::Tuple(items, _) => Pytree::List(items, None),
+        Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)], None),
         Pytree::Other(_) => {
             return Err(PyValueError::new_err(format!(
                 "[{op}] the function must return arrays, got {}",
@@ -384,7 +407,7 @@ fn output<'py>(
     (derivatives, like): (&[Array], &Pytree),
     aux: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let results = [outputs.rebuild(py, &outputs.arrays())?, like.rebuild(py, derivatives)?];
+    let results = [outputs.rebuild(py, &outputs.arrays())?, like.gradients(py, derivatives)?];
     PyTuple::new(py, results.into_iter().chain(aux.map(Bound::unbind)).collect::<Vec<_>>())
 }
 
@@ -533,7 +556,7 @@ fn parse_directions<'py>(
     }
     let tree = tree_of_list(op, name, value)?;
     let is_flat =
-        matches!(&tree, Pytree::List(items) if items.iter().all(|item| matches!(item, Pytree::Array(_))));
+        matches!(&tree, Pytree::List(items, _) if items.iter().all(|item| matches!(item, Pytree::Array(_))));
     let flat = is_flat.then(|| tree.arrays());
     let value = tree.rebuild(value.py(), &tree.arrays())?.into_bound(value.py());
     Ok(Directions { name, value, flat })
