@@ -158,19 +158,55 @@ def unary(options: argparse.Namespace) -> list[Edit]:
             f"{BINDINGS}/ops/elementwise.rs",
             r"^unary_functions! \{",
             r"^\}",
-            f'    {name} {name} "{doc}",\n',
+            python_row(options),
         ),
         Insert(
             "tests/tables/records/elementwise.py",
             r"^UNARY",
             r"^    smooth\(",
-            f'    smooth("{name}", {options.numpy}),\n',
+            f'    smooth("{name}", {options.numpy}, dtypes=REAL, refuses=COMPLEX),\n',
         ),
     ]
     for width in ("f32", "f64"):
         row = f"        {variant} => exact1!({width} => {width}, |x| {options.kernel}),\n"
         rows.append(Insert(kernel, rf"^fn {width}\(", rf"^        _ => return {width}_basics", row))
     return rows
+
+
+def python_row(options: argparse.Namespace) -> str:
+    """The row of the bindings: the docstring of a function of one array, and its names."""
+    inputs, _, results = options.example.partition("=>")
+    shown = [
+        ", ".join(f"{float(number):g}" for number in re.findall(r"-?\d+\.?\d*", text))
+        for text in (inputs.replace("f32", "").replace("f64", ""), results.partition("[")[2])
+    ]
+    text = f"""\
+{options.doc}
+
+Parameters
+----------
+a : array_like
+    Input of any shape and real dtype.
+stream : Stream or Device, optional
+    Where the operation runs. Default: the default stream of the default device.
+
+Returns
+-------
+array
+    Same shape as `a`; float32 for integers, booleans and float8, else the dtype of `a`.
+
+Raises
+------
+TypeError
+    If `a` is complex, or neither an array nor convertible to one.
+
+Examples
+--------
+>>> mx.{options.name}(mx.array([{shown[0]}]))
+array([{shown[1]}], dtype=float32)
+"""
+    lines = (f"    /// {line}".rstrip() + "\n" for line in text.splitlines())
+    return f"{''.join(lines)}    {options.name} {options.name},\n"
 
 
 def function(options: argparse.Namespace, op: str) -> Insert:

@@ -59,7 +59,11 @@ def test_unary_op_gets_a_row_in_every_table(run):
     }
     kernels = changed["crates/kernels/elementwise/src/elementwise/unary.rs"]
     assert kernels.count("CubeRoot => exact1!(f") == 2
-    assert 'smooth("cube_root", np.cbrt),' in changed["tests/tables/records/elementwise.py"]
+    record = 'smooth("cube_root", np.cbrt, dtypes=REAL, refuses=COMPLEX),'
+    assert record in changed["tests/tables/records/elementwise.py"]
+    binding = changed["crates/umber-python/src/ops/elementwise.rs"]
+    example = ">>> mx.cube_root(mx.array([8]))\n    /// array([2], dtype=float32)"
+    assert f"    /// {example}\n    cube_root cube_root,\n}}" in binding
 
 
 def test_composite_gets_a_file_and_its_rows(run):

@@ -84,9 +84,13 @@ def test_scaffolded_ops_compile(monkeypatch, tmp_path):
         (tmp_path / name).write_text("".join(filled))
     synchronize(SCAFFOLD / "tree", tmp_path)
     checked = subprocess.run(
-        ["cargo", "check", "--offline", "--quiet", "-p", "umber-core"],
+        ["cargo", "check", "--offline", "--quiet", "-p", "umber-python"],
         cwd=SCAFFOLD / "tree",
-        env={**os.environ, "CARGO_TARGET_DIR": str(SCAFFOLD / "build")},
+        env={
+            **os.environ,
+            "CARGO_TARGET_DIR": str(SCAFFOLD / "build"),
+            "PYO3_PYTHON": sys.executable,
+        },
         capture_output=True,
         text=True,
         check=False,
