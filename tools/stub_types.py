@@ -358,6 +358,8 @@ PARAMETERS = {
     "savez.args": "array",
     "savez_compressed.args": "array",
     # Files and interchange.
+    **dict.fromkeys("debug_nans.enable debug_nans.infs".split(), "bool"),
+    "debug_nans.action": "Literal['raise', 'warn']",
     "file": "_File",
     "file_or_callback": "_File | Callable[[dict[str, Any]], None]",
     "format": "str",
@@ -461,6 +463,7 @@ RETURNS = {
     "stream": "StreamContext",
     "get_printoptions": "PrintOptions",
     "printoptions": "Any",
+    "debug_nans": "Any",
     "result_type": "Dtype",
     "set_view_policy": "str",
     "get_view_policy": "str",

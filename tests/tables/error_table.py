@@ -66,7 +66,7 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 EXEMPT = {
     "exceptions are raised, not called": (
         "ArgumentError ArrayIndexError AxisError CopyError DTypeError FileError FileMissingError "
-        "FormatError RangeError"
+        "FormatError NonFiniteError RangeError"
     ),
     "made by the package only": (
         "ArrayFlags ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory"

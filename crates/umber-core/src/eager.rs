@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 use umber_kernels::tape::{Function, compute_eagerly};
@@ -30,21 +30,46 @@ pub(crate) const MAX_ELEMENTS: usize = 1024;
 const MAX_READ: usize = 8192;
 const MAX_STEPS: usize = 4096;
 
-static IS_ENABLED: AtomicBool = AtomicBool::new(false);
+/// Whether eager execution is [`ENABLED`], and whether it is [`SUSPENDED`] by an observer of numbers.
+static MODE: AtomicU8 = AtomicU8::new(0);
+const ENABLED: u8 = 1;
+const SUSPENDED: u8 = 2;
 
 /// The layout of a constant operand.
 static ONE: LazyLock<Layout> = LazyLock::new(|| Layout::contiguous(Shape::scalar()));
 
 /// Turn eager execution of operations on a few evaluated elements on or off. If off, every operation is recorded.
 pub fn enable(is_enabled: bool) {
-    IS_ENABLED.store(is_enabled, Ordering::Relaxed);
+    set(ENABLED, is_enabled);
+}
+
+/// Record all operations while their results are searched for NaN; those that would have run eagerly are then evaluated immediately,
+/// see [`is_due`].
+pub(crate) fn suspend(is_suspended: bool) {
+    set(SUSPENDED, is_suspended);
+}
+
+fn set(flag: u8, is_set: bool) {
+    if is_set { MODE.fetch_or(flag, Ordering::Relaxed) } else { MODE.fetch_and(!flag, Ordering::Relaxed) };
 }
 
 /// Whether an operation with a result of this shape may run eagerly.
 #[inline]
 pub(crate) fn applies(shape: &Shape) -> bool {
-    IS_ENABLED.load(Ordering::Relaxed)
-        && shape.size() <= MAX_ELEMENTS
+    MODE.load(Ordering::Relaxed) == ENABLED && is_in_reach(shape)
+}
+
+/// Whether a recorded operation is to be evaluated immediately, since it would have run eagerly were that not suspended.
+pub(crate) fn is_due(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> bool {
+    MODE.load(Ordering::Relaxed) == ENABLED | SUSPENDED
+        && is_in_reach(&spec.shape)
+        && inputs.iter().all(|input| Operand::of(input).is_some())
+        && op.eager_reads(inputs, std::slice::from_ref(spec)).is_some_and(|reads| reads <= MAX_READ)
+}
+
+#[inline]
+fn is_in_reach(shape: &Shape) -> bool {
+    shape.size() <= MAX_ELEMENTS
         && tracing::depth() == 0
         && device::current_stream().device == Device::CPU
 }

@@ -6,6 +6,7 @@ mod args;
 mod array;
 mod array_like;
 mod convert;
+mod debug_nans;
 mod dtype;
 mod enter;
 mod enumeration;
@@ -51,6 +52,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     transforms::register(module)?;
     memory::register(module)?;
     printing::register(module)?;
+    debug_nans::register(module)?;
     namespace::register(module)?;
     ops::register(module)?;
     error_trampolines::guard(module)?;
