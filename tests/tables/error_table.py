@@ -70,7 +70,7 @@ EXEMPT = {
     ),
     "made by the package only": (
         "ArrayFlags ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory"
-        " FunctionExporter"
+        " FunctionExporter Profile"
     ),
     "take whatever they are given": "nn.Identity PrintOptions",
     "a base class whose arguments subclasses say": "nn.Module",

@@ -25,6 +25,7 @@ mod new_array;
 mod operators;
 mod ops;
 mod printing;
+mod profile;
 mod pytree;
 mod random_key;
 mod streams;
@@ -53,6 +54,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     memory::register(module)?;
     printing::register(module)?;
     debug_nans::register(module)?;
+    profile::register(module)?;
     namespace::register(module)?;
     ops::register(module)?;
     error_trampolines::guard(module)?;

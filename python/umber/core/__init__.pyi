@@ -1097,6 +1097,130 @@ class PrintOptions:
         """
 
 
+class Profile:
+    """A record of the operations that ran in a block; made by `profile`.
+
+    Examples
+    --------
+    >>> with mx.profile() as p:
+    ...     mx.eval(mx.ones((100, 100)) @ mx.ones((100, 100)))
+    >>> p.rows[0]["operation"], p.rows[0]["flops"]
+    ('matmul', 2000000)
+    """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
+    def __repr__(self) -> str: ...
+    def __str__(self) -> str: ...
+    def export(self, file: str | PathLike[str]) -> None:
+        """Write the operations in Chrome's trace format.
+
+        Parameters
+        ----------
+        file : str or PathLike
+            Path of the file, which is overwritten.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Open the file in https://ui.perfetto.dev or chrome://tracing. Each thread is a track. Up to 1,048,576 operations
+        are kept.
+
+        Examples
+        --------
+        >>> import json
+        >>> with mx.profile() as p:
+        ...     mx.eval(mx.arange(10_000) * 2)
+        >>> p.export("trace.json")
+        >>> with open("trace.json") as file:
+        ...     [event["name"] for event in json.load(file)["traceEvents"] if event["ph"] == "X"]
+        ['arange', 'multiply']
+        """
+
+    @property
+    def memory(self) -> dict[str, int] | None:
+        """Bytes of host memory at the peak, by the line of the program that allocated them.
+
+        Returns
+        -------
+        dict or None
+            From ``file:line`` to bytes, the largest first. None without ``memory=True``, and inside the block.
+
+        Examples
+        --------
+        >>> with mx.profile(memory=True) as p:
+        ...     mx.eval(mx.arange(1_000_000) * 2)
+        >>> sum(p.memory.values()) >= 4_000_000
+        True
+        """
+
+    def plot(self, ax: Any = None, max_rows: int = 20) -> Any:
+        """Draw the time of each operation with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in. Default: those of a new figure.
+        max_rows : int, optional
+            Number of operations to draw, the longest time first. Default: 20.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> with mx.profile() as p:
+        ...     mx.eval(mx.arange(10_000) * 2)
+        >>> axes = p.plot()  # doctest: +SKIP
+        """
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of the profile: one for each operation and each sequence of fused operations.
+
+        Returns
+        -------
+        list of dict
+            The longest ``self_time`` first. Times are in seconds. The keys are ``operation``; ``fused``, the operations in
+            one kernel, empty if there is one only; ``device``; ``calls``; ``kernels``; ``total_time`` and ``self_time``, with
+            and without the operations inside, such as those in the body of a loop; ``bytes_read`` and ``bytes_written``;
+            ``bandwidth`` in bytes per second; ``flops`` and ``flop_rate``, None if unknown; and ``lines``, a dict from
+            ``file:line`` to the calls and the time of the operations that this line recorded.
+
+        Examples
+        --------
+        >>> with mx.profile() as p:
+        ...     mx.eval(mx.sum(mx.exp(mx.zeros((100, 100)) + mx.ones((100, 100)) * 2)))
+        >>> p.rows[0]["fused"]
+        ('exp', 'sum')
+        """
+
+    @property
+    def wall_time(self) -> float:
+        """Time in seconds during which the block was running.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> with mx.profile() as p:
+        ...     pass
+        >>> p.wall_time < 1
+        True
+        """
+
+
 class RangeError(OverflowError, ValueError, RuntimeError):
     """A number or size exceeds the range of the type that stores it."""
 
@@ -17311,6 +17435,53 @@ def prod(
     --------
     >>> mx.prod(mx.array([[1, 2], [3, 4]]), axis=1)
     array([2, 12], dtype=int32)
+    """
+
+
+def profile(*, memory: builtins.bool = False) -> Profile:
+    """Return a context manager that records the operations that run in its block.
+
+    Parameters
+    ----------
+    memory : bool, optional
+        Whether to record which lines of the program allocated the memory in use at its peak. Default: False.
+
+    Returns
+    -------
+    Profile
+        ``print(p)`` prints a table by operation, ``p.rows`` is the table as data, ``p.memory`` the memory at the peak,
+        ``p.export(file)`` writes a trace for Chrome or Perfetto, and ``p.plot()`` draws the times.
+
+    Raises
+    ------
+    RuntimeError
+        At the start of the block, if the profile is recording already.
+
+    See Also
+    --------
+    get_peak_memory, debug_nans
+
+    Notes
+    -----
+    Arrays are lazy: evaluate inside the block what is to be measured. Evaluations on all threads and streams of the process are
+    recorded. Blocks may be nested and may overlap; each records everything that runs while it is active.
+
+    Times are those of kernels, without the recording and planning of operations. Operations on an asynchronous device are
+    waited for one by one, and their time is that until the event after them. Bytes are those of the inputs and results; an
+    operation that reads a part of an input counts all of it, and elements that a broadcast repeats count once. Arithmetic is
+    counted for elementwise operations (one for each element), reductions, matrix products and convolutions. Views, such as
+    most slices and transposes, take no time and are not recorded. While a profile is active, operations record the line of the program, which takes about a microsecond each.
+
+    Examples
+    --------
+    >>> x = mx.random.normal((500, 500))
+    >>> with mx.profile() as p:
+    ...     mx.eval(mx.tanh(x @ x + 1))
+    >>> p.rows[0]["fused"]
+    ('matmul', 'add', 'tanh')
+    >>> print(p)  # doctest: +ELLIPSIS
+    2 steps took ... ms in all, in ... ms of wall time
+    operation ...
     """
 
 

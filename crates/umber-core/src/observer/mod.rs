@@ -1,9 +1,10 @@
 //! Observer: what the user asked to be told about the steps of evaluations.
 //!
-//! The executor asks once per run of a plan whether there is an observer, and calls it before and after each step.
-//! [`numbers`] searches results for NaN and infinity.
+//! The executor asks once per run of a plan whether there is an observer, which then runs around each step.
+//! [`numbers`] searches results for NaN and infinity, [`profile`] measures time, memory and arithmetic.
 
 pub mod numbers;
+pub mod profile;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,9 +14,9 @@ use umber_types::Result;
 
 use crate::backend::Task;
 use crate::frontend::Interrupts;
-use crate::graph::Storage;
 use crate::op::Op;
 use numbers::NumberCheck;
+use profile::{Profile, RunningStep};
 
 /// What is observed, as flags; zero in most programs.
 static SWITCH: AtomicU8 = AtomicU8::new(0);
@@ -24,6 +25,7 @@ static SWITCH: AtomicU8 = AtomicU8::new(0);
 #[derive(Debug)]
 pub(crate) struct Observer {
     numbers: Option<NumberCheck>,
+    profiles: SmallVec<[Arc<Profile>; 1]>,
 }
 
 /// A step of a plan.
@@ -36,35 +38,42 @@ pub(crate) struct ObservedStep<'a> {
     pub(crate) origin: &'a dyn Fn() -> Option<Arc<str>>,
 }
 
-/// What an observer keeps from before a step until after it.
-pub(crate) struct Before {
-    /// The inputs, which the step then cannot overwrite; only if they are needed.
-    inputs: SmallVec<[Storage; 3]>,
-}
-
 impl Observer {
     /// The observer of a run that begins now, if anything is observed.
     #[inline]
     pub(crate) fn current() -> Option<Observer> {
         let switch = SWITCH.load(Ordering::Relaxed);
-        if switch == 0 { None } else { Some(Observer { numbers: NumberCheck::of(switch) }) }
+        if switch == 0 { None } else { Some(Observer::of(switch)) }
     }
 
-    /// Called before a step.
-    pub(crate) fn before(&self, task: &Task<'_>) -> Before {
-        Before { inputs: if self.numbers.is_some() { task.inputs.clone() } else { SmallVec::new() } }
+    #[cold]
+    fn of(switch: u8) -> Observer {
+        let profiles = if switch & profile::IS_ACTIVE == 0 { SmallVec::new() } else { profile::active() };
+        Observer { numbers: NumberCheck::of(switch), profiles }
     }
 
-    /// Called after a step that succeeded. If it fails, the task has its inputs again.
-    pub(crate) fn after(
+    /// Run a step by `launch`, and look at it. If it fails, the task has its inputs.
+    pub(crate) fn around(
         &self,
-        before: Before,
         step: &ObservedStep<'_>,
         task: &mut Task<'_>,
         interrupts: &mut Interrupts,
+        launch: impl FnOnce(&mut Task<'_>, &mut Interrupts) -> Result<()>,
     ) -> Result<()> {
-        let Some(numbers) = self.numbers else { return Ok(()) };
-        numbers.check(step, &before.inputs, task, interrupts).inspect_err(|_| task.inputs = before.inputs)
+        // Other handles to the inputs keep the step from overwriting them.
+        let inputs = self.numbers.map(|_| task.inputs.clone());
+        let running = (!self.profiles.is_empty()).then(|| RunningStep::of(step, task));
+        let launched = launch(task, interrupts);
+        match (running, &launched) {
+            (Some(running), Ok(())) => running.end_task(&self.profiles, step, task),
+            (Some(running), Err(_)) => {
+                running.abandon();
+            }
+            (None, _) => {}
+        }
+        launched?;
+        let Some((numbers, inputs)) = self.numbers.zip(inputs) else { return Ok(()) };
+        numbers.check(step, &inputs, task, interrupts).inspect_err(|_| task.inputs = inputs)
     }
 }
 

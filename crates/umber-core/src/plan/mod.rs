@@ -364,21 +364,22 @@ impl Plan {
         // The inputs are read directly into the task, since storages are large to move.
         let specs = current.specs.iter().collect();
         let mut task = Task::new(current.stream, SmallVec::new(), current.dtypes.clone(), specs);
-        self.read_all(&current.inputs, constants, slots, current.stream, &mut task.inputs).map_err(recorded)?;
+        self.read_all(&current.inputs, constants, slots, current.stream, &mut task.inputs)
+            .map_err(recorded)?;
         if current.output_stream.device != Device::CPU {
             task.context = Context::default().recorded_at(origin().as_ref()).within(&(run.context)());
         }
         let op_with_constants = self.with_constants(current, constants).map_err(recorded)?;
         let op = op_with_constants.as_ref().unwrap_or(&current.op);
-        let started = run.observer.as_ref().map(|observer| (observer, observer.before(&task)));
-        let launched = current.launch(op, &mut task, run.interrupts).map_err(recorded);
-        let result = launched.and_then(|()| match started {
-            Some((observer, before)) => {
+        let result = match &run.observer {
+            None => current.launch(op, &mut task, run.interrupts).map_err(recorded),
+            Some(observer) => {
                 let step = ObservedStep { op, name: current.name(), origin: &origin };
-                observer.after(before, &step, &mut task, run.interrupts)
+                observer.around(&step, &mut task, run.interrupts, |task, interrupts| {
+                    current.launch(op, task, interrupts).map_err(recorded)
+                })
             }
-            None => Ok(()),
-        });
+        };
         if let Err(error) = result {
             for (source, storage) in current.inputs.iter().zip(task.inputs) {
                 if let Operand::Last(slot) = source {

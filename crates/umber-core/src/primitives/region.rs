@@ -144,6 +144,20 @@ impl Region {
         }
     }
 
+    /// The names of its operations, in order.
+    pub fn names(&self) -> Vec<&'static str> {
+        let product = (self.factors() > 0).then(|| MatMul.name());
+        let elementwise = self.tape.steps.iter().filter_map(|step| match TapeValue::of(step) {
+            TapeValue::Constant(..) => None,
+            TapeValue::Result(op) => Some(op.name()),
+        });
+        let reduction = match &self.kind {
+            RegionKind::Reduction(reduction) => Some(reduction.name()),
+            RegionKind::Elementwise | RegionKind::Product => None,
+        };
+        product.into_iter().chain(elementwise).chain(reduction).collect()
+    }
+
     /// How many leading inputs are factors of the product.
     pub fn factors(&self) -> usize {
         match self.kind {
