@@ -60,6 +60,8 @@ def test_the_error():
         ("log", lambda make: mx.log(make(-1.0).astype(mx.bfloat16))),
         ("log", lambda make: mx.log(make(-1.0).astype(mx.float64))),
         ("divide", lambda make: make(0.0).astype(mx.complex64) / 0),
+        ("log", lambda make: mx.log(make(1.0, -1.0)[::-2])),
+        ("log", lambda make: mx.log(make(-1.0, 1.0)[0])),
     ],
 )
 def test_the_operation_is_named(maker, name, function):

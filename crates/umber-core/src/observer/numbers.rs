@@ -302,23 +302,18 @@ fn produced(kind: Kind, op: &Op, inputs: &[Value], output: &Value) -> Result<Opt
     let Some(first) = mask.iter().position(|&is_new| is_new) else { return Ok(None) };
     let count = mask.iter().filter(|&&is_new| is_new).count();
     let index = index_of(first, shape);
-    let mut detail = format!(
-        "produced {} in a result of {} elements (shape {shape}, dtype {}), the first at index {index}",
+    let element = |input: &Value| input.broadcast_to(shape).element(&index).to_string();
+    let elements: Vec<String> = inputs.iter().filter(|_| is_elementwise).map(element).collect();
+    let from = if is_elementwise { format!(", from {}", elements.join(", ")) } else { String::new() };
+    let summary = |(i, input): (usize, &Value)| Ok(format!("; input {i} {}", input.summary()?));
+    let summaries: Vec<String> = inputs.iter().enumerate().map(summary).collect::<Result<_>>()?;
+    Ok(Some(format!(
+        "produced {} in a result of {} elements (shape {shape}, dtype {}), the first at index {index}{from}{}",
         kind.counted(count),
         shape.size(),
         output.dtype,
-    );
-    if is_elementwise {
-        let elements: Vec<String> = inputs
-            .iter()
-            .map(|input| Ok(input.broadcast_to(shape).element(&index)?.to_string()))
-            .collect::<Result<_>>()?;
-        detail.push_str(&format!(", from {}", elements.join(", ")));
-    }
-    for (i, input) in inputs.iter().enumerate() {
-        detail.push_str(&format!("; input {i} {}", input.summary()?));
-    }
-    Ok(Some(detail))
+        summaries.concat(),
+    )))
 }
 
 /// Whether a constant is such a value.
@@ -388,13 +383,13 @@ impl Value {
     }
 
     /// The element at an index.
-    fn element(&self, index: &Shape) -> Result<Scalar> {
+    fn element(&self, index: &Shape) -> Scalar {
         let layout = &self.storage.layout;
         let steps = index.iter().zip(&layout.strides).map(|(&i, &stride)| i as isize * stride).sum::<isize>();
         let offset = (layout.offset as isize + steps) as usize;
         let element = self.with_layout(Layout { offset, ..Layout::contiguous(Shape::scalar()) });
         let bytes = element.storage.on_host().dense_bytes(self.dtype).expect("one element is contiguous");
-        Ok(Scalar::from_bytes(self.dtype, bytes))
+        Scalar::from_bytes(self.dtype, bytes)
     }
 
     /// How many NaN and infinities it holds.

@@ -7,6 +7,7 @@ mod report;
 mod trace;
 
 use std::cell::Cell;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -131,6 +132,15 @@ pub struct LineTime {
     pub own: Duration,
 }
 
+/// The memory in use at the peak.
+#[derive(Clone, Debug)]
+pub struct MemoryByLine {
+    /// All bytes.
+    pub bytes: usize,
+    /// The bytes that each line allocated, the largest first.
+    pub by_line: Vec<(Arc<str>, usize)>,
+}
+
 #[derive(Clone, Copy, Debug)]
 struct Event {
     row: u32,
@@ -251,9 +261,9 @@ impl Profile {
     pub fn rows(&self) -> Vec<Row> {
         let mut rows = self.lock().rows.clone();
         for row in &mut rows {
-            row.lines.sort_by(|a, b| b.own.cmp(&a.own));
+            row.lines.sort_by_key(|line| Reverse(line.own));
         }
-        rows.sort_by(|a, b| b.own.cmp(&a.own));
+        rows.sort_by_key(|row| Reverse(row.own));
         rows
     }
 
@@ -263,9 +273,8 @@ impl Profile {
         state.wall + state.started.map_or(Duration::ZERO, |started| started.elapsed())
     }
 
-    /// The most bytes of host memory that arrays occupied while it was active, by the line that allocated them, the largest first.
-    /// `None` without memory, or while it is active.
-    pub fn memory_at_peak(&self) -> Option<(usize, Vec<(Arc<str>, usize)>)> {
+    /// The host memory in use when it was largest, while the profile was active. `None` without memory, or while it is active.
+    pub fn memory_at_peak(&self) -> Option<MemoryByLine> {
         let state = self.lock();
         let peak = state.peak.as_ref()?;
         let lines = LINES.lock();
@@ -277,10 +286,10 @@ impl Profile {
                 .and_then(|index| lines.names.get(index).cloned())
                 .unwrap_or_else(|| Arc::from("unknown line")),
         };
-        let mut bytes: Vec<(Arc<str>, usize)> =
+        let mut by_line: Vec<(Arc<str>, usize)> =
             peak.by_owner().map(|(owner, bytes)| (name(owner), bytes)).collect();
-        bytes.sort_by(|a, b| b.1.cmp(&a.1));
-        Some((peak.bytes, bytes))
+        by_line.sort_by_key(|(_, bytes)| Reverse(*bytes));
+        Some(MemoryByLine { bytes: peak.bytes, by_line })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -418,7 +427,9 @@ impl RunningStep {
             bytes_written,
             flops: op.flops(&inputs, &to.specs),
         };
-        profiles.iter().for_each(|profile| profile.record(&measured));
+        for profile in profiles {
+            profile.record(&measured);
+        }
     }
 
     /// Record a step of a plan after its work has finished.

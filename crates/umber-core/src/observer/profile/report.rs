@@ -28,11 +28,9 @@ impl Row {
     /// The operation, and those that are fused with it.
     pub fn title(&self) -> String {
         let Some((_, others)) = self.fused.split_last() else { return self.operation.into() };
-        let mut title = format!("{}({}", self.operation, others[..others.len().min(MAX_FUSED)].join(" "));
-        if others.len() > MAX_FUSED {
-            title.push_str(&format!(" and {} more", others.len() - MAX_FUSED));
-        }
-        title + ")"
+        let (first, more) = others.split_at(others.len().min(MAX_FUSED));
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        format!("{}({}{more})", self.operation, first.join(" "))
     }
 
     fn cells(&self, all: Duration) -> [String; 9] {
@@ -82,7 +80,7 @@ impl fmt::Display for Profile {
         let all: Duration = rows.iter().map(|row| row.own).sum();
         let calls: u64 = rows.iter().map(|row| row.calls).sum();
         let (wall, all_ms) = (self.wall_time().as_secs_f64() * 1e3, all.as_secs_f64() * 1e3);
-        writeln!(f, "{calls} steps took {all_ms:.3} ms in all, in {wall:.3} ms of wall time")?;
+        writeln!(f, "operations: {calls}, {all_ms:.3} ms; wall time: {wall:.3} ms")?;
         let shown = &rows[..rows.len().min(MAX_ROWS)];
         let cells: Vec<[String; 9]> = shown.iter().map(|row| row.cells(all)).collect();
         let width = |column: usize| {
@@ -105,9 +103,9 @@ impl fmt::Display for Profile {
             let own: Duration = rows[MAX_ROWS..].iter().map(|row| row.own).sum();
             writeln!(f, "{} more rows: {:.3} ms", rows.len() - MAX_ROWS, own.as_secs_f64() * 1e3)?;
         }
-        if let Some((peak, lines)) = self.memory_at_peak() {
-            writeln!(f, "{:.2} MB of memory at the peak:", peak as f64 / 1e6)?;
-            for (line, bytes) in lines.iter().take(MAX_ROWS) {
+        if let Some(peak) = self.memory_at_peak() {
+            writeln!(f, "{:.2} MB of memory at the peak:", peak.bytes as f64 / 1e6)?;
+            for (line, bytes) in peak.by_line.iter().take(MAX_ROWS) {
                 writeln!(f, "{:>12.2} MB  {line}", *bytes as f64 / 1e6)?;
             }
         }
