@@ -62,6 +62,7 @@ LAYERS = {
         "eager",
         "generalization",
         "graph",
+        "observer",
         "op",
         "ops",
         "primitive",

@@ -176,6 +176,7 @@ def test_classes_and_their_bases():
         "FileError": (OSError, RuntimeError),
         "FileMissingError": (FileNotFoundError, RuntimeError, ValueError),
         "FormatError": (ValueError, RuntimeError),
+        "NonFiniteError": (FloatingPointError, ArithmeticError),
     }
     for name, expected in bases.items():
         class_ = getattr(mx, name)

@@ -66,11 +66,11 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
 EXEMPT = {
     "exceptions are raised, not called": (
         "ArgumentError ArrayIndexError AxisError CopyError DTypeError FileError FileMissingError "
-        "FormatError RangeError"
+        "FormatError NonFiniteError RangeError"
     ),
     "made by the package only": (
         "ArrayFlags ArrayIterator ArrayAt Stream ThreadLocalStream DeviceType DtypeCategory"
-        " FunctionExporter"
+        " FunctionExporter Profile"
     ),
     "take whatever they are given": "nn.Identity PrintOptions",
     "a base class whose arguments subclasses say": "nn.Module",

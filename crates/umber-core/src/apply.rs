@@ -102,7 +102,9 @@ impl Array {
         if let Some(array) = eager::compute(&op, inputs, &spec) {
             return Ok(array);
         }
-        if !inputs.iter().any(|input| input.is_externally_mutable())
+        let is_due = source_line::are_known() && eager::is_due(&op, inputs, &spec);
+        if !is_due
+            && !inputs.iter().any(|input| input.is_externally_mutable())
             && let Some(input_pair) = input_pair(inputs)
         {
             let (stream, trace_scope) = (device::current_stream(), trace_scope_of(inputs.iter().copied()));
@@ -114,7 +116,7 @@ impl Array {
         let (inputs, is_externally_mutable) = keep_from_writers(handles_to(inputs))?;
         let node = Node::new(op, inputs, spec.into(), device::current_stream());
         let array = Array::of(node, 0);
-        run_if_due(&array, is_externally_mutable)?;
+        run_if_due(&array, is_due || is_externally_mutable)?;
         Ok(array)
     }
 
@@ -246,9 +248,9 @@ fn handles(node: Arc<Node>) -> SmallVec<[Array; 1]> {
         .collect()
 }
 
-/// Evaluate an array whose inputs are externally mutable, so that it uses their current values.
-fn run_if_due(array: &Array, is_externally_mutable: bool) -> Result<()> {
-    if !is_externally_mutable {
+/// Evaluate an array immediately, if it is due: its inputs are externally mutable, and it uses their current values.
+fn run_if_due(array: &Array, is_due: bool) -> Result<()> {
+    if !is_due {
         return Ok(());
     }
     let mut result = Ok(());

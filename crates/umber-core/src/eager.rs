@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use smallvec::SmallVec;
 use umber_kernels::tape::{Function, compute_eagerly};
@@ -16,6 +16,7 @@ use umber_types::{BinaryKind, DType, Device, Layout, Result, Scalar, Shape, Side
 use crate::backend::{Backend, Cpu, Task};
 use crate::device;
 use crate::graph::{Array, ArraySpec, Storage, tracing};
+use crate::observer::profile::record_eager;
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
@@ -30,23 +31,57 @@ pub(crate) const MAX_ELEMENTS: usize = 1024;
 const MAX_READ: usize = 8192;
 const MAX_STEPS: usize = 4096;
 
-static IS_ENABLED: AtomicBool = AtomicBool::new(false);
+/// Whether eager execution is [`ENABLED`], whether it is [`SUSPENDED`] by an observer of numbers, and whether it is [`PROFILED`].
+static MODE: AtomicU8 = AtomicU8::new(0);
+const ENABLED: u8 = 1;
+const SUSPENDED: u8 = 2;
+const PROFILED: u8 = 4;
 
 /// The layout of a constant operand.
 static ONE: LazyLock<Layout> = LazyLock::new(|| Layout::contiguous(Shape::scalar()));
 
 /// Turn eager execution of operations on a few evaluated elements on or off. If off, every operation is recorded.
 pub fn enable(is_enabled: bool) {
-    IS_ENABLED.store(is_enabled, Ordering::Relaxed);
+    set(ENABLED, is_enabled);
+}
+
+/// Record all operations while their results are searched for NaN; those that would have run eagerly are then evaluated immediately,
+/// see [`is_due`].
+pub(crate) fn suspend(is_suspended: bool) {
+    set(SUSPENDED, is_suspended);
+}
+
+/// Record the operations that run eagerly in the active profiles. They then take the general path, not the shorter ones of
+/// single functions.
+pub(crate) fn observe(is_profiled: bool) {
+    set(PROFILED, is_profiled);
+}
+
+fn set(flag: u8, is_set: bool) {
+    if is_set {
+        MODE.fetch_or(flag, Ordering::Relaxed)
+    } else {
+        MODE.fetch_and(!flag, Ordering::Relaxed)
+    };
 }
 
 /// Whether an operation with a result of this shape may run eagerly.
 #[inline]
 pub(crate) fn applies(shape: &Shape) -> bool {
-    IS_ENABLED.load(Ordering::Relaxed)
-        && shape.size() <= MAX_ELEMENTS
-        && tracing::depth() == 0
-        && device::current_stream().device == Device::CPU
+    MODE.load(Ordering::Relaxed) == ENABLED && is_in_reach(shape)
+}
+
+/// Whether a recorded operation is to be evaluated immediately, since it would have run eagerly were that not suspended.
+pub(crate) fn is_due(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> bool {
+    MODE.load(Ordering::Relaxed) & !PROFILED == ENABLED | SUSPENDED
+        && is_in_reach(&spec.shape)
+        && inputs.iter().all(|input| Operand::of(input).is_some())
+        && op.eager_reads(inputs, std::slice::from_ref(spec)).is_some_and(|reads| reads <= MAX_READ)
+}
+
+#[inline]
+fn is_in_reach(shape: &Shape) -> bool {
+    shape.size() <= MAX_ELEMENTS && tracing::depth() == 0 && device::current_stream().device == Device::CPU
 }
 
 /// The bytes of one element, aligned for every dtype.
@@ -177,9 +212,20 @@ fn elementwise(function: Function, operands: &[Operand<'_>], shape: &Shape, dtyp
 
 /// The result of an operation with one output; `None` if it has to be recorded or fails. Errors are reported on evaluation.
 pub(crate) fn compute(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
-    if !applies(&spec.shape) {
-        return None;
+    if applies(&spec.shape) {
+        return result_of(op, inputs, spec);
     }
+    let specs = std::slice::from_ref(spec);
+    is_profiled(specs).then(|| record_eager(op, inputs, specs, || result_of(op, inputs, spec)))?
+}
+
+/// Whether operations with these results run eagerly and are profiled.
+#[inline]
+fn is_profiled(specs: &[ArraySpec]) -> bool {
+    MODE.load(Ordering::Relaxed) == ENABLED | PROFILED && specs.iter().all(|spec| is_in_reach(&spec.shape))
+}
+
+fn result_of(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Array> {
     let by_function = match (op, inputs) {
         (Op::Unary(Unary(kind)), [x]) => unary(*kind, x, spec.dtype),
         (Op::Binary(Binary(kind)), [a, b]) => binary(*kind, [a, b], &spec.shape, spec.dtype),
@@ -194,9 +240,17 @@ pub(crate) fn compute(op: &Op, inputs: &[&Array], spec: &ArraySpec) -> Option<Ar
 
 /// The results of an operation of a compiled function.
 pub(crate) fn compute_all(op: &Op, inputs: &[Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
-    if !specs.iter().all(|spec| applies(&spec.shape)) {
+    if specs.iter().all(|spec| applies(&spec.shape)) {
+        return results_of(op, inputs, specs);
+    }
+    if !is_profiled(specs) {
         return None;
     }
+    let all: SmallVec<[&Array; 4]> = inputs.iter().collect();
+    record_eager(op, &all, specs, || results_of(op, inputs, specs))
+}
+
+fn results_of(op: &Op, inputs: &[Array], specs: &[ArraySpec]) -> Option<SmallVec<[Array; 1]>> {
     if let Op::Fused(Fused(region)) = op {
         return fused(region, inputs, specs);
     }

@@ -26,6 +26,11 @@ pub trait Frontend: Send + Sync {
     fn line(&self) -> Option<Arc<str>> {
         None
     }
+
+    /// Show a warning to the user. Returns whether it was shown; if not, it is to be an error.
+    fn warn(&self, _text: &str) -> bool {
+        false
+    }
 }
 
 /// The front end of a Rust program.

@@ -20,6 +20,7 @@ pub mod frontend;
 pub mod generalization;
 pub mod graph;
 pub mod memory;
+pub mod observer;
 pub mod op;
 pub mod ops;
 mod passes;

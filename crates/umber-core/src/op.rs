@@ -75,6 +75,9 @@ macro_rules! primitives {
             fn eager_reads(&self, inputs: &[&Array], specs: &[ArraySpec]) -> Option<usize> {
                 match self { $(Op::$variant(p) => p.eager_reads(inputs, specs),)* }
             }
+            fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+                match self { $(Op::$variant(p) => p.flops(inputs, outputs),)* }
+            }
             fn forwards(&self) -> bool {
                 match self { $(Op::$variant(p) => p.forwards(),)* }
             }

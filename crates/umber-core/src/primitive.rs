@@ -97,6 +97,16 @@ pub trait Primitive {
         (is_elementwise && !dtypes.any(DType::is_half)).then_some(0)
     }
 
+    /// Number of arithmetic operations, if it is known, for profiles. A function of one element counts as one operation.
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        match self.fusion_role() {
+            FusionRole::Step(_) => Some(outputs.iter().map(|output| output.shape.size() as u64).sum()),
+            FusionRole::Reduction => Some(inputs.iter().map(|input| input.shape.size() as u64).sum()),
+            FusionRole::Broadcast | FusionRole::Alias | FusionRole::Constant | FusionRole::Reshape => Some(0),
+            FusionRole::Product | FusionRole::Alone => self.is_view().then_some(0),
+        }
+    }
+
     /// Whether its outputs are its last inputs. Such an operation only matters to transforms and does not run.
     fn forwards(&self) -> bool {
         false

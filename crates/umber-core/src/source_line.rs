@@ -2,12 +2,13 @@
 
 use std::cell::RefCell;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::frontend::frontend;
 
-/// Whether any source line is known. Most programs record none, and should not query the front end at every operation.
-static ANY_LINES: AtomicBool = AtomicBool::new(false);
+/// How many of the front end and the observers record source lines. Most programs record none, and should not query the front end
+/// at every operation.
+static RECORDERS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
     /// While a replay records operations again: the source line of the original operation.
@@ -20,17 +21,19 @@ pub(crate) struct SourceLineGuard {
     is_known: bool,
 }
 
-/// Record source lines from now on.
+/// Record source lines from now on, until [`release`] is called as often.
 pub(crate) fn keep() {
-    ANY_LINES.store(true, Ordering::Release);
+    RECORDERS.fetch_add(1, Ordering::Release);
 }
 
-/// Record operations with a source line, if it is known.
+/// End a request by [`keep`].
+pub(crate) fn release() {
+    RECORDERS.fetch_sub(1, Ordering::Release);
+}
+
+/// Record operations with a source line, if it is known and lines are recorded.
 pub(crate) fn with_source_line(line: Option<Arc<str>>) -> SourceLineGuard {
-    let is_known = line.is_some();
-    if is_known {
-        ANY_LINES.store(true, Ordering::Relaxed);
-    }
+    let is_known = line.is_some() && are_known();
     SourceLineGuard { previous: if is_known { LINE.replace(line) } else { None }, is_known }
 }
 
@@ -45,7 +48,7 @@ impl Drop for SourceLineGuard {
 /// Whether operations may have a source line.
 #[inline]
 pub(crate) fn are_known() -> bool {
-    ANY_LINES.load(Ordering::Relaxed)
+    RECORDERS.load(Ordering::Relaxed) > 0
 }
 
 /// The user's source line that is recording, if lines are recorded.

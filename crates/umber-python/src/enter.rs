@@ -1,11 +1,12 @@
 //! The only module that handles Python's exceptions and the global interpreter lock (GIL).
 
+use std::ffi::CString;
 use std::sync::{Arc, LazyLock};
 use umber_core::types::ErrorKind;
 
 use pyo3::exceptions::{
-    PyBufferError, PyFileNotFoundError, PyIndexError, PyKeyboardInterrupt, PyMemoryError, PyOSError,
-    PyOverflowError, PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
+    PyBufferError, PyFileNotFoundError, PyFloatingPointError, PyIndexError, PyKeyboardInterrupt,
+    PyMemoryError, PyOSError, PyOverflowError, PyRuntimeError, PyRuntimeWarning, PyTypeError, PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
@@ -30,6 +31,7 @@ enum Class {
     File,
     FileMissing,
     Format,
+    NonFinite,
 }
 
 /// Definition of an exception class.
@@ -42,7 +44,7 @@ struct Definition {
 }
 
 /// Indexed by [`Class`].
-static DEFINITIONS: [Definition; 9] = [
+static DEFINITIONS: [Definition; 10] = [
     Definition {
         name: "ArgumentError",
         doc: "An argument has a type that the function does not accept.",
@@ -104,6 +106,12 @@ static DEFINITIONS: [Definition; 9] = [
         doc: "A file is damaged or has an unknown format, or its format cannot represent the data.",
         umber_bases: &[],
         python_bases: |py| vec![py.get_type::<PyValueError>(), py.get_type::<PyRuntimeError>()],
+    },
+    Definition {
+        name: "NonFiniteError",
+        doc: "An operation produced a NaN or an infinity, see `debug_nans`.",
+        umber_bases: &[],
+        python_bases: |py| vec![py.get_type::<PyFloatingPointError>()],
     },
 ];
 
@@ -182,6 +190,7 @@ pub(crate) fn to_exception(error: Error) -> PyErr {
             ErrorKind::Axis => of(py, Class::Axis, text),
             ErrorKind::Buffer => of(py, Class::Copy, text),
             ErrorKind::Overflow => of(py, Class::Range, text),
+            ErrorKind::NonFinite => of(py, Class::NonFinite, text),
             // New kinds raise RuntimeError until they are mapped to a class here.
             _ => PyRuntimeError::new_err(text),
         };
@@ -339,6 +348,12 @@ impl Frontend for Interpreter {
 
     fn line(&self) -> Option<Arc<str>> {
         origin()
+    }
+
+    fn warn(&self, text: &str) -> bool {
+        let warn =
+            |py: Python<'_>| PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &CString::new(text)?, 1);
+        Python::try_attach(|py| warn(py).is_ok()).unwrap_or(false)
     }
 }
 

@@ -4,6 +4,7 @@ use std::ffi::CString;
 
 use pyo3::exceptions::{PyFutureWarning, PyRuntimeWarning};
 use pyo3::prelude::*;
+use umber_core::observer::numbers::{self, Action, NumberCheck, Unwanted};
 
 /// Values of `UMBER_MAX_CPU_ISA`, as `umber-kernels` reads it.
 const LEVELS: [&str; 4] = ["scalar", "avx2", "avx512", "amx"];
@@ -31,6 +32,14 @@ pub(crate) fn check(py: Python<'_>) -> PyResult<()> {
         && !["0", "1"].contains(&&*value)
     {
         warn(py, "UMBER_EAGER", &value, "0 or 1")?;
+    }
+    match text("UMBER_DEBUG_NANS").as_deref() {
+        Some("1") => {
+            let check = NumberCheck { unwanted: Unwanted::Nan, action: Action::Raise };
+            numbers::set(Some(check));
+        }
+        Some("0") | None => {}
+        Some(value) => warn(py, "UMBER_DEBUG_NANS", value, "0 or 1")?,
     }
     if let Err(error) = umber_simulated::register_from_environment() {
         let text = CString::new(error.to_string())?;

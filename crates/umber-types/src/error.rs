@@ -33,6 +33,8 @@ pub enum ErrorKind {
     Interrupted,
     /// A size does not fit (`OverflowError`).
     Overflow,
+    /// An operation produced a NaN or an infinity, and the user asked to be told (`FloatingPointError`).
+    NonFinite,
     /// Anything else that failed while running (`RuntimeError`).
     Runtime,
 }

@@ -1070,6 +1070,10 @@ class InPlaceKeepsType:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
 
 
+class NonFiniteError(FloatingPointError):
+    """An operation produced a NaN or an infinity, see `debug_nans`."""
+
+
 class PrintOptions:
     """Options for printing arrays.
 
@@ -1090,6 +1094,133 @@ class PrintOptions:
         --------
         >>> mx.get_printoptions().precision
         -1
+        """
+
+
+class Profile:
+    """A record of the operations that ran in a block; made by `profile`.
+
+    Examples
+    --------
+    >>> with mx.profile() as p:
+    ...     mx.eval(mx.ones((100, 100)) @ mx.ones((100, 100)))
+    >>> p.rows[0]["operation"], p.rows[0]["flops"]
+    ('matmul', 2000000)
+    """
+    def __enter__(self) -> Self: ...
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None) -> builtins.bool | None: ...
+    def __repr__(self) -> str: ...
+    def __str__(self) -> str: ...
+    def export(self, file: str | PathLike[str]) -> None:
+        """Write the operations in Chrome's trace format.
+
+        Parameters
+        ----------
+        file : str or PathLike
+            Path of the file, which is overwritten.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written.
+
+        Notes
+        -----
+        Open the file in https://ui.perfetto.dev or chrome://tracing. Each thread is a track. Up to 1,048,576 operations
+        are kept.
+
+        Examples
+        --------
+        >>> import json, tempfile
+        >>> with mx.profile() as p:
+        ...     mx.eval(mx.arange(10_000) * 2)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     p.export(f"{folder}/trace.json")
+        ...     with open(f"{folder}/trace.json") as file:
+        ...         len(json.load(file).get("traceEvents"))
+        3
+        """
+
+    @property
+    def memory(self) -> dict[str, int] | None:
+        """Bytes of host memory at the peak, by the line of the program that allocated them.
+
+        Returns
+        -------
+        dict or None
+            From ``file:line`` to bytes, the largest first. None without ``memory=True``, and inside the block.
+
+        Examples
+        --------
+        >>> with mx.profile(memory=True) as p:
+        ...     mx.eval(mx.arange(1_000_000) * 2)
+        >>> sum(p.memory.values()) >= 4_000_000
+        True
+        """
+
+    def plot(self, ax: Any = None, max_rows: int = 20) -> Any:
+        """Draw the time of each operation with Matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            Axes to draw in. Default: those of a new figure.
+        max_rows : int, optional
+            Number of operations to draw, the longest time first. Default: 20.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+
+        Raises
+        ------
+        ModuleNotFoundError
+            If Matplotlib is not installed.
+
+        Examples
+        --------
+        >>> with mx.profile() as p:
+        ...     mx.eval(mx.arange(10_000) * 2)
+        >>> axes = p.plot()  # doctest: +SKIP
+        """
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """Rows of the profile: one for each operation and each sequence of fused operations.
+
+        Returns
+        -------
+        list of dict
+            The longest ``self_time`` first. Times are in seconds. The keys are ``operation``; ``fused``, the operations in
+            one kernel, empty if there is one only; ``device``; ``calls``; ``kernels``; ``total_time`` and ``self_time``, with
+            and without the operations inside, such as those in the body of a loop; ``bytes_read`` and ``bytes_written``;
+            ``bandwidth`` in bytes per second; ``flops`` and ``flop_rate``, None if unknown; and ``lines``, a dict from
+            ``file:line`` to the calls and the time of the operations that this line recorded.
+
+        Examples
+        --------
+        >>> x = mx.arange(10_000.0)
+        >>> mx.eval(x)
+        >>> with mx.profile() as p:
+        ...     mx.eval(mx.sum(mx.exp(x)))
+        >>> p.rows[0]["fused"]
+        ('exp', 'sum')
+        """
+
+    @property
+    def wall_time(self) -> float:
+        """Time in seconds during which the block was running.
+
+        Returns
+        -------
+        float
+
+        Examples
+        --------
+        >>> with mx.profile() as p:
+        ...     pass
+        >>> p.wall_time < 1
+        True
         """
 
 
@@ -8475,6 +8606,69 @@ def cumulative_sum(
     array([2, 5, 9], dtype=int32)
     >>> mx.cumulative_sum(mx.array([2, 3, 4]), include_initial=True)
     array([0, 2, 5, 9], dtype=int32)
+    """
+
+
+def debug_nans(
+    enable: builtins.bool = True,
+    *,
+    infs: builtins.bool = False,
+    action: Literal['raise', 'warn'] = "raise",
+) -> Any:
+    """Search the result of every operation for NaN, and raise for the operation that produced it.
+
+    Parameters
+    ----------
+    enable : bool, optional
+        Whether to search from now on. Default: True.
+    infs : bool, optional
+        Whether to search for infinities, too. Default: False.
+    action : {"raise", "warn"}, optional
+        What to do about an operation that produced a NaN: raise NonFiniteError, or show a RuntimeWarning and continue.
+        Default: "raise".
+
+    Returns
+    -------
+    DebugNansContext
+        Context manager: at the end of its block the setting before the call is restored.
+
+    Raises
+    ------
+    ValueError
+        If `action` is neither "raise" nor "warn".
+    NonFiniteError
+        Not from this call, but from an evaluation, or from an operation on a few evaluated elements, in which an operation
+        produced a NaN. It is a FloatingPointError.
+
+    See Also
+    --------
+    nan_to_num, isnan
+
+    Notes
+    -----
+    An elementwise operation produced a NaN where its result is NaN and none of its inputs is, at the same index. Any other
+    operation produced one if its result holds NaN and no input does. So NaN in the data is allowed, and the first operation
+    that computes a new one is reported: its name, the line of the program that recorded it, the number of NaN, the first
+    index, and what the inputs hold. The rule for infinities is the same. Constants and bits that `view` reinterprets are
+    not searched.
+
+    Operations inside compiled functions, loops and derivatives are searched too; the message names the iteration of a loop,
+    and the operation whose derivative failed. A fused loop is searched at its end. If it holds NaN, its operations are run
+    again one by one. A NaN that an operation in the same fused loop removes, as ``where`` may, is not reported.
+
+    The setting holds for the whole process, its threads and streams. ``UMBER_DEBUG_NANS=1`` in the environment turns it
+    on at import. While it is on, programs are several times slower: results are read again, no memory is overwritten in place,
+    plans are not reused, and the host waits for every operation of another device. When it is off it costs nothing.
+
+    If warnings are errors to the program, "warn" raises NonFiniteError.
+
+    Examples
+    --------
+    >>> with mx.debug_nans():
+    ...     mx.log(mx.array([1.0, -1.0]))
+    Traceback (most recent call last):
+    ...
+    umber.core.NonFiniteError: [log] produced 1 NaN ...
     """
 
 
@@ -17379,6 +17573,54 @@ def prod(
     --------
     >>> mx.prod(mx.array([[1, 2], [3, 4]]), axis=1)
     array([2, 12], dtype=int32)
+    """
+
+
+def profile(*, memory: builtins.bool = False) -> Profile:
+    """Return a context manager that records the operations that run in its block.
+
+    Parameters
+    ----------
+    memory : bool, optional
+        Whether to record which lines of the program allocated the memory in use at its peak. Default: False.
+
+    Returns
+    -------
+    Profile
+        ``print(p)`` prints a table by operation, ``p.rows`` is the table as data, ``p.memory`` the memory at the peak,
+        ``p.export(file)`` writes a trace for Chrome or Perfetto, and ``p.plot()`` draws the times.
+
+    Raises
+    ------
+    RuntimeError
+        At the start of the block, if the profile is recording already.
+
+    See Also
+    --------
+    get_peak_memory, debug_nans
+
+    Notes
+    -----
+    Arrays are lazy: evaluate inside the block what is to be measured. Evaluations on all threads and streams of the process are
+    recorded. Blocks may be nested and may overlap; each records everything that runs while it is active.
+
+    Times are those of kernels, without the recording and planning of operations. Operations on an asynchronous device are
+    waited for one by one, and their time is that until the event after them. Bytes are those of the inputs and results; an
+    operation that reads a part of an input counts all of it, and elements that a broadcast repeats count once. Arithmetic is
+    counted for elementwise operations (one for each element), reductions, matrix products and convolutions. Views, such as
+    most slices and transposes, take no time and are not recorded. While a profile is active, operations record the line of the program, which takes about a microsecond each.
+
+    Examples
+    --------
+    >>> x = mx.random.normal((100, 100))
+    >>> mx.eval(x)
+    >>> with mx.profile() as p:
+    ...     mx.eval(mx.tanh(x @ x + 1))
+    >>> p.rows[0]["fused"]
+    ('matmul', 'add', 'tanh')
+    >>> print(p)
+    operations: 1, ... ms; wall time: ... ms
+    operation ...
     """
 
 

@@ -11,10 +11,13 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{MutexGuard, OnceLock};
 
 use umber_types::{Error, Result, bail, error};
 
+use crate::allocation_tracker::Tracker;
+pub use crate::allocation_tracker::{MemoryPeak, Owner, set_owner};
 use crate::fork::{ForkMutex, InChild, Level};
 
 /// Alignment of every block, in bytes.
@@ -57,6 +60,8 @@ struct State {
     peak: usize,
     cache_limit: Option<usize>,
     memory_limit: Option<usize>,
+    /// Periods in which owners of memory are recorded.
+    trackers: Vec<Tracker>,
 }
 
 fn state() -> MutexGuard<'static, State> {
@@ -84,6 +89,7 @@ impl State {
         peak: 0,
         cache_limit: None,
         memory_limit: None,
+        trackers: Vec::new(),
     };
 
     fn cache_limit(&self) -> usize {
@@ -117,6 +123,9 @@ impl State {
         block.counted = bytes;
         self.active += bytes;
         self.peak = self.peak.max(self.active);
+        for tracker in &mut self.trackers {
+            tracker.allocated(block.start.addr().get(), bytes, self.active);
+        }
         block
     }
 
@@ -294,6 +303,9 @@ pub fn free(block: Block) {
     let released = {
         let mut state = state();
         state.active = state.active.saturating_sub(block.counted);
+        for tracker in &mut state.trackers {
+            tracker.freed(block.start.addr().get(), block.counted);
+        }
         state.cache(block);
         let limit = state.cache_limit();
         state.shrink(limit)
@@ -310,6 +322,38 @@ fn release(block: Block) {
         // SAFETY: allocated by `system_allocate` with the same layout; this function owns the block.
         unsafe { dealloc(start, layout) };
     }
+}
+
+/// A period in which the owners of memory are recorded; ends with [`untrack`].
+#[derive(Debug)]
+pub struct Tracking(u64);
+
+/// Number of periods that have not ended.
+static TRACKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Record the owners of all blocks that are allocated from now on.
+pub fn track() -> Tracking {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let mut state = state();
+    let active = state.active;
+    state.trackers.push(Tracker::new(number, active));
+    TRACKED.fetch_add(1, Ordering::Relaxed);
+    Tracking(number)
+}
+
+/// End a period; returns its peak.
+pub fn untrack(tracking: Tracking) -> MemoryPeak {
+    let mut state = state();
+    let index = state.trackers.iter().position(|tracker| tracker.number == tracking.0);
+    let tracker = state.trackers.swap_remove(index.expect("a period ends once"));
+    TRACKED.fetch_sub(1, Ordering::Relaxed);
+    tracker.into_peak()
+}
+
+/// Whether owners are recorded.
+pub fn is_tracked() -> bool {
+    TRACKED.load(Ordering::Relaxed) > 0
 }
 
 /// Bytes in use by arrays.

@@ -2,6 +2,7 @@
 //!
 //! For kernel crates only, which may import this crate and `umber-types`; programs use `umber`.
 
+mod allocation_tracker;
 pub mod allocator;
 #[cfg(target_arch = "x86_64")]
 pub mod amx;

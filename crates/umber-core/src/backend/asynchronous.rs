@@ -64,6 +64,14 @@ pub(crate) fn finish(buffer: &Buffer, interrupts: &mut Interrupts) -> Result<()>
     finish_event(backend_of(event.stream)?, event, interrupts)
 }
 
+/// [`finish`] without checks for interrupts.
+pub(crate) fn wait_until_finished(buffer: &Buffer) -> Result<()> {
+    let Some(event) = buffer.written() else { return Ok(()) };
+    let backend = backend_of(event.stream)?;
+    while !backend.finish(event, POLL_INTERVAL)? {}
+    Ok(())
+}
+
 /// Wait on the host for all work of a stream.
 ///
 /// # Errors

@@ -6,7 +6,7 @@ use umber_types::tape::{Step as TapeStep, Tape, ValueId};
 
 use super::Slots;
 use super::partition::{RegionSteps, Unit, partition};
-use crate::graph::program::{Operand, Step};
+use crate::graph::program::{Operand, SourceLine, Step};
 use crate::graph::{ArraySpec, Program};
 use crate::op::Op;
 use crate::primitive::{FusionRole, Primitive};
@@ -161,7 +161,23 @@ fn region_of<'p>(slots: &Slots<'p>, members: &RegionSteps) -> (Region, SmallVec<
         }
     }
     inputs.insert_many(0, factors);
-    (Region::new(tape, shape, kind), inputs)
+    let lines = lines_of(members, &value_ids, &tape, slots);
+    (Region::new(tape, shape, kind).with_lines(lines), inputs)
+}
+
+/// The source lines of the steps of a tape, given the value of each step of the region; empty if none is known.
+fn lines_of(members: &RegionSteps, value_ids: &[ValueId], tape: &Tape, slots: &Slots<'_>) -> Vec<SourceLine> {
+    let steps = members.steps.iter().map(|&member| &slots.steps()[member as usize]);
+    if steps.clone().all(|step| step.origin.0.is_none()) {
+        return Vec::new();
+    }
+    let mut lines = vec![SourceLine::default(); tape.steps.len()];
+    for (step, &value_id) in steps.zip(value_ids) {
+        if matches!(step.op.fusion_role(), FusionRole::Step(_)) {
+            lines[value_id as usize - tape.inputs.len()] = step.origin.clone();
+        }
+    }
+    lines
 }
 
 /// Marks the value of a tape step, by the index of the step, until the number of inputs, which have the lower ids, is known.

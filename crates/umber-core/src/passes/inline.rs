@@ -4,25 +4,22 @@
 //! only matter to transforms: their outputs are replaced by the inputs that they forward. An operation without a kernel on its
 //! device is replaced by its expansion.
 
+use std::sync::Arc;
+
 use smallvec::{SmallVec, smallvec};
-use umber_types::tape::Step as TapeStep;
 use umber_types::{Device, Result, Shape};
 
 use crate::backend::decomposes;
 use crate::device::on_stream;
-use crate::graph::program::{Operand, Step};
+use crate::graph::program::{Operand, SourceLine, Step};
 use crate::graph::{Array, ArraySpec, Program, tracing};
 use crate::op::Op;
 use crate::primitive::Primitive;
-use crate::primitives::binary::Binary;
 use crate::primitives::broadcast::Broadcast;
-use crate::primitives::cast::Cast;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::matmul::MatMul;
-use crate::primitives::region::{Region, RegionKind};
+use crate::primitives::region::{Region, RegionKind, TapeValue};
 use crate::primitives::reshape::Reshape;
-use crate::primitives::select::Select;
-use crate::primitives::unary::Unary;
 
 /// A program without composite steps.
 pub(crate) struct InlinedProgram {
@@ -205,6 +202,13 @@ impl Inliner {
         Ok(Operand::Slot(self.push(step, root, &specs)))
     }
 
+    /// Give the last step another source line, if it is known.
+    fn set_line(&mut self, line: Option<&Arc<str>>) {
+        if let (Some(line), Some(step)) = (line, self.result.program.steps.last_mut()) {
+            step.origin = SourceLine(Some(Arc::clone(line)));
+        }
+    }
+
     /// An operand broadcast to the shape of a region.
     fn broadcast_operand(
         &mut self,
@@ -249,22 +253,19 @@ impl Inliner {
             let value = self.broadcast_operand(element, shape, template, root)?;
             values.push(value);
         }
-        for step in &region.tape.steps {
-            let at = |id: &u32| values[*id as usize].clone();
-            let (op, operands): (Op, SmallVec<[Operand; 3]>) = match step {
-                TapeStep::Constant { value, dtype } => {
-                    let spec = ArraySpec { shape: shape.clone(), dtype: *dtype };
-                    values.push(Operand::Constant(Box::new((spec, *value))));
-                    continue;
+        for (i, step) in region.tape.steps.iter().enumerate() {
+            let value = match TapeValue::of(step) {
+                TapeValue::Constant(value, dtype) => {
+                    let spec = ArraySpec { shape: shape.clone(), dtype };
+                    Operand::Constant(Box::new((spec, value)))
                 }
-                TapeStep::Unary { kind, x } => (Unary(*kind).into(), smallvec![at(x)]),
-                TapeStep::Binary { kind, a, b } => (Binary(*kind).into(), smallvec![at(a), at(b)]),
-                TapeStep::Select { condition, a, b } => {
-                    (Select.into(), smallvec![at(condition), at(a), at(b)])
+                TapeValue::Result(op) => {
+                    let operands = step.operands().iter().map(|&id| values[id as usize].clone()).collect();
+                    let value = self.push_one(op, operands, template, root)?;
+                    self.set_line(region.line(i));
+                    value
                 }
-                TapeStep::Cast { x, to } => (Cast(*to).into(), smallvec![at(x)]),
             };
-            let value = self.push_one(op, operands, template, root)?;
             values.push(value);
         }
         let outputs = region.tape.outputs.iter().map(|&id| values[id as usize].clone());

@@ -18,6 +18,7 @@ use crate::backend::{Backend, Cpu, Support, Task, decomposes, transfer};
 use crate::frontend::Interrupts;
 use crate::graph::program::{self, Step};
 use crate::graph::{Array, ArraySpec, Program, Storage};
+use crate::observer::{ObservedStep, Observer};
 use crate::op::Op;
 use crate::passes::{hoist, lower, specs_of};
 use crate::primitive::Primitive;
@@ -132,6 +133,18 @@ struct PlanStep {
     root: u32,
     /// The user's source line, for errors.
     origin: Option<Arc<str>>,
+}
+
+/// What the steps of a run share.
+pub(crate) struct Run<'r> {
+    /// The constants of a program that has this plan.
+    pub(crate) constants: &'r PlanConstants,
+    pub(crate) interrupts: &'r mut Interrupts,
+    pub(crate) observer: Option<Observer>,
+    /// The source line of a step of the original program, if the plan does not have it.
+    pub(crate) origin: &'r dyn Fn(usize) -> Option<Arc<str>>,
+    /// Added to errors that a device reports later.
+    pub(crate) context: &'r dyn Fn() -> Context,
 }
 
 /// The values of a run. Slots that no step takes keep their values for the next run.
@@ -326,39 +339,48 @@ impl Plan {
     ) -> Result<SmallVec<[Storage; 4]>> {
         let mut outputs: SmallVec<[Option<Storage>; 4]> = SmallVec::from_elem(None, self.outputs);
         let mut deliver = |index: usize, storage| outputs[index] = Some(storage);
+        let constants = &self.program_constants;
+        let mut run =
+            Run { constants, interrupts, observer: Observer::current(), origin: &|_| None, context };
         for step in 0..self.steps.len() {
-            let origin = self.steps[step].origin.as_ref();
-            let step_context = || Context::default().recorded_at(origin).within(&context());
-            self.run_step(step, &self.program_constants, slots, interrupts, step_context, &mut deliver)
-                .map_err(|error| error.recorded_at(origin))?;
+            self.run_step(step, &mut run, slots, &mut deliver)?;
         }
-        self.forward(&self.program_constants, slots, &mut deliver)?;
+        self.forward(constants, slots, &mut deliver)?;
         Ok(outputs.into_iter().map(|storage| storage.expect("every output has a source")).collect())
     }
 
-    /// Run one step, with the constants of a program that has this plan; `deliver` receives the outputs of the program that
-    /// the step computes. If it fails, the slots are unchanged.
+    /// Run one step; `deliver` receives the outputs of the program that the step computes. If it fails, the slots are unchanged.
     pub(crate) fn run_step(
         &self,
         step: usize,
-        constants: &PlanConstants,
+        run: &mut Run<'_>,
         slots: &mut Slots,
-        interrupts: &mut Interrupts,
-        context: impl FnOnce() -> Context,
         deliver: &mut impl FnMut(usize, Storage),
     ) -> Result<()> {
         let current = &self.steps[step];
+        let (constants, recorded_by_root) = (run.constants, run.origin);
+        let origin = || current.origin.clone().or_else(|| recorded_by_root(current.root as usize));
+        let recorded = |error: Error| error.recorded_at(origin().as_ref());
         // The inputs are read directly into the task, since storages are large to move.
         let specs = current.specs.iter().collect();
         let mut task = Task::new(current.stream, SmallVec::new(), current.dtypes.clone(), specs);
-        self.read_all(&current.inputs, constants, slots, current.stream, &mut task.inputs)?;
+        self.read_all(&current.inputs, constants, slots, current.stream, &mut task.inputs)
+            .map_err(recorded)?;
         if current.output_stream.device != Device::CPU {
-            task.context = context();
+            task.context = Context::default().recorded_at(origin().as_ref()).within(&(run.context)());
         }
-        let op_with_constants = self.with_constants(current, constants)?;
-        if let Err(error) =
-            current.launch(op_with_constants.as_ref().unwrap_or(&current.op), &mut task, interrupts)
-        {
+        let op_with_constants = self.with_constants(current, constants).map_err(recorded)?;
+        let op = op_with_constants.as_ref().unwrap_or(&current.op);
+        let result = match &run.observer {
+            None => current.launch(op, &mut task, run.interrupts).map_err(recorded),
+            Some(observer) => {
+                let step = ObservedStep { op, name: current.name(), origin: &origin };
+                observer.around(&step, &mut task, run.interrupts, |task, interrupts| {
+                    current.launch(op, task, interrupts).map_err(recorded)
+                })
+            }
+        };
+        if let Err(error) = result {
             for (source, storage) in current.inputs.iter().zip(task.inputs) {
                 if let Operand::Last(slot) = source {
                     slots.0[*slot as usize] = Some(storage);
@@ -369,7 +391,8 @@ impl Plan {
         for (i, storage) in task.outputs.iter_mut().enumerate() {
             let storage = storage
                 .take()
-                .ok_or_else(|| error!(Runtime(current.name()), "the kernel returned no output"))?;
+                .ok_or_else(|| error!(Runtime(current.name()), "the kernel returned no output"))
+                .map_err(recorded)?;
             for &(_, index) in current.results.iter().filter(|(output, _)| *output as usize == i) {
                 deliver(index as usize, storage.clone());
             }

@@ -221,6 +221,12 @@ impl Primitive for Convolution {
         })
     }
 
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        // Each result is a sum over one filter.
+        let (filters, weight) = (*inputs[1].shape.first()?, inputs[1].shape.size());
+        Some(2 * (outputs[0].shape.size() as u64) * (weight / filters.max(1)) as u64)
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         make_channels_contiguous(task, 0, self.0.groups)?;
         task.run_one(|inputs, output| {
@@ -306,6 +312,12 @@ impl Primitive for ConvolutionWeight {
             };
             Ok(vec![Batched::yes(out)])
         })
+    }
+
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        // As many as the convolution: each element of the cotangent is multiplied by one filter's inputs.
+        let (filters, weight) = (*outputs[0].shape.first()?, outputs[0].shape.size());
+        Some(2 * (inputs[1].shape.size() as u64) * (weight / filters.max(1)) as u64)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

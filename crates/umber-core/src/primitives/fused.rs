@@ -87,6 +87,13 @@ impl Primitive for Fused {
         Some(self.0.replay(inputs))
     }
 
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        let product = if self.0.factors() > 0 { MatMul.flops(inputs, outputs)? } else { 0 };
+        let is_product = usize::from(self.0.factors() > 0);
+        let elementwise = (self.0.names().len() - is_product) * self.0.shape.size();
+        Some(product + elementwise as u64)
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         backend::region(&self.0, task)
     }

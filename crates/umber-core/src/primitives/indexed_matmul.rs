@@ -3,6 +3,7 @@
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, ensure};
 
 use super::gather::{iota, named};
+use super::matmul::MatMul;
 use super::rules::{add, batch, binary, broadcast, cast, conj, constant, reshape, swap_last, zeros_like};
 use super::select::Select;
 use crate::generalization::any_lengths;
@@ -156,6 +157,10 @@ impl Primitive for IndexedMatMul {
 
     fn is_index(&self, input: usize) -> bool {
         input >= 2
+    }
+
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        MatMul.flops(inputs, outputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {

@@ -99,6 +99,11 @@ impl Primitive for MatMul {
         Some(depth.saturating_mul(specs[0].shape.size()))
     }
 
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        let (depth, results) = (*inputs[0].shape.last()?, outputs[0].shape.size());
+        Some(2 * depth as u64 * results as u64)
+    }
+
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             umber_kernels::matmul::matmul(inputs[0], inputs[1], output);

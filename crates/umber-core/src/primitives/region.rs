@@ -5,6 +5,7 @@ use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+use smallvec::SmallVec;
 use umber_kernels::matmul::matmul_program;
 use umber_kernels::reduce::reduce_tape;
 use umber_kernels::tape::Program;
@@ -13,8 +14,10 @@ use umber_types::tape::{Step, Tape, ValueId};
 use umber_types::{DType, Layout, Result, Scalar, Shape};
 
 use crate::backend::tape_cache::{Key, TapeCache};
+use crate::graph::program::SourceLine;
 use crate::graph::walk::AddressHasher;
 use crate::graph::{Array, ArraySpec, Specs};
+use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::binary::Binary;
 use crate::primitives::cast::Cast;
@@ -61,13 +64,46 @@ pub struct Region {
     pub shape: Shape,
     /// A reduction or a product in the same kernel.
     pub kind: RegionKind,
+    /// The line that recorded each step of the tape; empty if lines are not recorded.
+    lines: Vec<SourceLine>,
     program: OnceLock<Arc<Program>>,
+}
+
+/// What a step of a tape defines.
+pub(crate) enum TapeValue {
+    /// A constant.
+    Constant(Scalar, DType),
+    /// The result of an operation on the step's operands.
+    Result(Op),
+}
+
+impl TapeValue {
+    pub(crate) fn of(step: &Step) -> TapeValue {
+        match *step {
+            Step::Constant { value, dtype } => TapeValue::Constant(value, dtype),
+            Step::Unary { kind, .. } => TapeValue::Result(Unary(kind).into()),
+            Step::Binary { kind, .. } => TapeValue::Result(Binary(kind).into()),
+            Step::Select { .. } => TapeValue::Result(Select.into()),
+            Step::Cast { to, .. } => TapeValue::Result(Cast(to).into()),
+        }
+    }
 }
 
 impl Region {
     /// A region that computes `tape` at every index of `shape`, with the reduction or product of `kind`.
     pub fn new(tape: Tape, shape: Shape, kind: RegionKind) -> Region {
-        Region { tape, shape, kind, program: OnceLock::new() }
+        Region { tape, shape, kind, lines: Vec::new(), program: OnceLock::new() }
+    }
+
+    /// The same region with the line that recorded each step of the tape.
+    pub(crate) fn with_lines(self, lines: Vec<SourceLine>) -> Region {
+        debug_assert!(lines.is_empty() || lines.len() == self.tape.steps.len());
+        Region { lines, ..self }
+    }
+
+    /// The line that recorded a step of the tape, if lines are recorded.
+    pub(crate) fn line(&self, step: usize) -> Option<&Arc<str>> {
+        self.lines.get(step)?.0.as_ref()
     }
 
     /// The dtypes and values of the tape's constants, in order.
@@ -91,6 +127,7 @@ impl Region {
             tape,
             shape: self.shape.clone(),
             kind: self.kind.clone(),
+            lines: self.lines.clone(),
             program: OnceLock::from(Arc::new(program)),
         })
     }
@@ -105,6 +142,20 @@ impl Region {
             (_, Some(Step::Cast { to, .. })) => Cast(*to).name(),
             (_, Some(Step::Constant { .. }) | None) => "copy",
         }
+    }
+
+    /// The names of its operations, in order.
+    pub fn names(&self) -> Vec<&'static str> {
+        let product = (self.factors() > 0).then(|| MatMul.name());
+        let elementwise = self.tape.steps.iter().filter_map(|step| match TapeValue::of(step) {
+            TapeValue::Constant(..) => None,
+            TapeValue::Result(op) => Some(op.name()),
+        });
+        let reduction = match &self.kind {
+            RegionKind::Reduction(reduction) => Some(reduction.name()),
+            RegionKind::Elementwise | RegionKind::Product => None,
+        };
+        product.into_iter().chain(elementwise).chain(reduction).collect()
     }
 
     /// How many leading inputs are factors of the product.
@@ -175,15 +226,14 @@ impl Region {
             values.push(broadcast(input, &self.shape)?);
         }
         for step in &self.tape.steps {
-            let at = |id: &ValueId| &values[*id as usize];
-            let value = match step {
-                Step::Constant { value, dtype } => Array::full(self.shape.clone(), *value, *dtype),
-                Step::Unary { kind, x } => Array::record_one(Unary(*kind), &[at(x)])?,
-                Step::Binary { kind, a, b } => Array::record_one(Binary(*kind), &[at(a), at(b)])?,
-                Step::Select { condition, a, b } => {
-                    Array::record_one(Select, &[at(condition), at(a), at(b)])?
+            let value = match TapeValue::of(step) {
+                TapeValue::Constant(value, dtype) => Array::full(self.shape.clone(), value, dtype),
+                TapeValue::Result(op) => {
+                    let operands = step.operands();
+                    let operands: SmallVec<[&Array; 3]> =
+                        operands.iter().map(|&id| &values[id as usize]).collect();
+                    Array::record_one(op, &operands)?
                 }
-                Step::Cast { x, to } => Array::record_one(Cast(*to), &[at(x)])?,
             };
             values.push(value);
         }

@@ -21,7 +21,7 @@ use crate::plan::cache::Plans;
 use crate::plan::{Plan, PlanConstants};
 use crate::primitive::{FusionRole, Primitive};
 use crate::primitives::control_flow::ControlFlow;
-use crate::source_line;
+use crate::{observer, source_line};
 
 /// The result of [`plan`]: claimed nodes and their plan. Dropping it releases the claims.
 pub(super) struct Pending {
@@ -74,6 +74,13 @@ static PLANNER: ForkMutex<Planner> =
     ForkMutex::new(Planner::new, Planner::new(), Level::Planning, InChild::Keep);
 
 const INDEX_BITS: u32 = 36;
+/// Whether a program has the source lines of its nodes. A cached plan has not, since it serves programs recorded on any line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lines {
+    Kept,
+    Omitted,
+}
+
 /// Marks a node as a source; the index is that in `Draft::source_nodes`.
 const IS_SOURCE: u64 = 1 << (INDEX_BITS - 1);
 
@@ -374,27 +381,36 @@ impl Draft {
             return Ok(());
         }
         self.collect_constants();
+        if observer::needs_lines() && source_line::are_known() {
+            self.pending.plan = Some(self.plan(&self.program(Lines::Kept))?);
+            return Ok(());
+        }
         let hash = self.hash();
         let constants = &self.pending.constants;
         let plan = match plans.find(hash, |program, plan| plan.allows(constants) && self.is(program)) {
             Some(plan) => plan,
             None => {
-                let program = self.program();
-                let mut specs = program.arguments.clone();
-                for node in self.steps().map(|i| &self.pending.nodes[i]) {
-                    specs.extend(node.outputs.iter().map(|output| output.spec.clone()));
-                }
-                debug_assert!(
-                    specs_of(&program).is_ok_and(|inferred| inferred == specs),
-                    "recorded specs equal the inferred ones"
-                );
-                let plan = Arc::new(Plan::new(&program, &specs)?);
+                let program = self.program(Lines::Omitted);
+                let plan = self.plan(&program)?;
                 plans.keep(hash, program, &plan);
                 plan
             }
         };
         self.pending.plan = Some(plan);
         Ok(())
+    }
+
+    /// A new plan of the program of this draft.
+    fn plan(&self, program: &Program) -> Result<Arc<Plan>> {
+        let mut specs = program.arguments.clone();
+        for node in self.steps().map(|i| &self.pending.nodes[i]) {
+            specs.extend(node.outputs.iter().map(|output| output.spec.clone()));
+        }
+        debug_assert!(
+            specs_of(program).is_ok_and(|inferred| inferred == specs),
+            "recorded specs equal the inferred ones"
+        );
+        Plan::new(program, &specs).map(Arc::new)
     }
 
     /// The nodes that are steps of the program.
@@ -456,7 +472,7 @@ impl Draft {
                 .all(|(own, &output)| self.pending.output(output).is(own))
     }
 
-    fn program(&self) -> Program {
+    fn program(&self, lines: Lines) -> Program {
         let step = |i: usize| {
             let node = &self.pending.nodes[i];
             Step {
@@ -464,8 +480,10 @@ impl Draft {
                 stream: node.stream(),
                 inputs: self.pending.inputs_of(i).iter().map(Input::operand).collect(),
                 outputs: node.outputs.len() as u32,
-                // A cached plan serves programs recorded on any line.
-                origin: SourceLine::default(),
+                origin: match lines {
+                    Lines::Kept => SourceLine(node.origin().cloned()),
+                    Lines::Omitted => SourceLine::default(),
+                },
             }
         };
         Program {

@@ -10,8 +10,9 @@ use super::notify_progress;
 use super::pending::{Input, Pending};
 use crate::frontend::Interrupts;
 use crate::graph::{Array, Claim, Inputs, Node, Storage};
+use crate::observer::Observer;
 use crate::op::Op;
-use crate::plan::{Plan, Slots};
+use crate::plan::{Plan, Run, Slots};
 
 /// Run a plan. Returns false, without running anything, if it is outdated.
 pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
@@ -54,9 +55,15 @@ fn into_storage(array: Array) -> Storage {
 }
 
 fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
-    let mut interrupts = Interrupts::new();
+    let mut run = Run {
+        constants: &pending.constants,
+        interrupts: &mut Interrupts::new(),
+        observer: Observer::current(),
+        origin: &|step| pending.origin(step).cloned(),
+        context: &Context::default,
+    };
     for step in 0..plan.len() {
-        interrupts.check()?;
+        run.interrupts.check()?;
         let _step = fork::NoForkGuard::begin();
         let mut delivered = Ok(());
         let mut deliver = |index: usize, storage| {
@@ -64,17 +71,8 @@ fn run_steps(pending: &Pending, plan: &Plan, slots: &mut Slots) -> Result<()> {
                 delivered = Err(error);
             }
         };
-        let origin = || pending.origin(plan.root(step));
-        plan.run_step(
-            step,
-            &pending.constants,
-            slots,
-            &mut interrupts,
-            || Context::default().recorded_at(origin()),
-            &mut deliver,
-        )
-        .and(delivered)
-        .map_err(|error| error.recorded_at(origin()))?;
+        plan.run_step(step, &mut run, slots, &mut deliver)?;
+        delivered.map_err(|error| error.recorded_at(pending.origin(plan.root(step))))?;
         notify_progress();
     }
     let mut delivered = Ok(());

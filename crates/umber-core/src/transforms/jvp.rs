@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use umber_types::{Result, bail, ensure};
 
 use super::trace::{
-    Site, Tape, Trace, check_derivative, check_is_real, is_flat, on_line_of, zero_derivative,
+    Site, Tape, Trace, check_derivative, check_is_real, in_derivative_of, is_flat, zero_derivative,
 };
 use super::vjp::{Slots, pull};
 use super::{control_flow, custom};
@@ -95,7 +95,7 @@ pub(super) fn push(
             continue;
         }
         let _stream = device::on_stream(node.stream());
-        let _line = on_line_of(node);
+        let _line = in_derivative_of(node);
         let outputs = Array::outputs_of(node);
         for (pushed, output) in push_node(node, &tangents)?.into_iter().zip(outputs) {
             if let Some(slot) = tape.slot(&output) {

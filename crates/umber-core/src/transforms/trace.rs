@@ -8,6 +8,7 @@ use umber_types::{Result, ensure};
 pub(super) use crate::graph::Tape;
 use crate::graph::tracing::{self, Residuals, Tracing, WithResiduals};
 use crate::graph::{Array, ArraySpec, Inputs, Node};
+use crate::observer;
 use crate::op::Op;
 use crate::primitive::Primitive;
 use crate::primitives::leaf::Leaf;
@@ -77,6 +78,9 @@ impl Trace {
     }
 }
 
+/// Marks the source line of an operation that belongs to a derivative.
+const OF_DERIVATIVE: &str = ", in the derivative of ";
+
 /// The inputs and outputs of a node, as derivative rules need them.
 pub(super) struct Site {
     /// The node's inputs.
@@ -113,6 +117,19 @@ impl Site {
 /// Give operations recorded by a node's rule the source line of the node. A custom rule is a function with lines of its own.
 pub(super) fn on_line_of(node: &Node) -> Option<SourceLineGuard> {
     (!matches!(node.op(), Op::Custom(_))).then(|| with_source_line(node.origin().cloned()))
+}
+
+/// As [`on_line_of`], for operations recorded by a node's derivative rule: to an observer, the line says so.
+pub(super) fn in_derivative_of(node: &Node) -> Option<SourceLineGuard> {
+    if !observer::is_on() {
+        return on_line_of(node);
+    }
+    let line = node.origin().map(|line| {
+        // The derivative of an operation of a derivative needs no second mark.
+        let is_marked = line.contains(OF_DERIVATIVE);
+        if is_marked { Arc::clone(line) } else { format!("{line}{OF_DERIVATIVE}{}", node.op().name()).into() }
+    });
+    (!matches!(node.op(), Op::Custom(_))).then(|| with_source_line(line))
 }
 
 /// Whether the derivative of a node is zero everywhere: a bool computed from numbers is piecewise constant.

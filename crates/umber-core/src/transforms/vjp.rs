@@ -7,7 +7,7 @@ use umber_types::{Result, bail, ensure};
 
 use super::accumulate::CotangentSum;
 use super::trace::{
-    Site, Tape, Trace, check_derivative, check_is_real, is_flat, on_line_of, zero_derivative,
+    Site, Tape, Trace, check_derivative, check_is_real, in_derivative_of, is_flat, zero_derivative,
 };
 use super::{control_flow, holders};
 use crate::device;
@@ -84,7 +84,7 @@ pub(super) fn pull(
             continue;
         }
         let _stream = device::on_stream(node.stream());
-        let _line = on_line_of(node);
+        let _line = in_derivative_of(node);
         let inputs = node.inputs();
         let slots_of_inputs: SmallVec<[Option<usize>; 4]> = inputs
             .iter()

@@ -7,6 +7,7 @@ use umber_types::{Quantization, Result, Shape, ensure};
 
 use super::super::gather::named;
 use super::super::indexed_matmul::{indexed_matmul, merge_batch, offset_batch_indices, split_first_axis};
+use super::super::matmul::MatMul;
 use super::super::rules::{
     add, batch, cast, mul, reshape, swap_last, tangent_or_zero, transpose, zeros_like,
 };
@@ -244,6 +245,10 @@ impl Primitive for QuantizedMatMul {
     fn is_index(&self, input: usize) -> bool {
         let is_factor = self.product.format.has_biases() && (2..=3).contains(&input);
         input != 0 && !is_factor
+    }
+
+    fn flops(&self, inputs: &[&ArraySpec], outputs: &[&ArraySpec]) -> Option<u64> {
+        MatMul.flops(inputs, outputs)
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
