@@ -57,7 +57,8 @@ PAGES = [
     (
         "control_flow",
         "Control flow",
-        "transforms/control_flow/loops transforms/control_flow/branches",
+        "transforms/control_flow/loops transforms/control_flow/associative_scan"
+        " transforms/control_flow/branches",
     ),
     ("export", "Functions in files and graphs", "transforms/export"),
     ("io", "Array files", "io/load io/save"),

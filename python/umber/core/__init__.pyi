@@ -5781,6 +5781,61 @@ def asinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """
 
 
+def associative_scan(
+    fn: Callable[..., Any],
+    elems: Any,
+    reverse: builtins.bool = False,
+    axis: int = 0,
+) -> Any:
+    """Combine all prefixes of sequences with an associative function, in logarithmic depth.
+
+    Parameters
+    ----------
+    fn : callable
+        Called as ``fn(a, b)`` with two trees like `elems`, of slices of the sequences; combines them element by element along
+        the axis and returns such a tree. Must be associative; earlier elements are in `a`.
+    elems : array or pytree of arrays
+        Sequences of equal length along `axis`.
+    reverse : bool, optional
+        Combine suffixes instead: start at the last element. Default: False.
+    axis : int, optional
+        Axis of the sequences. Default: 0.
+
+    Returns
+    -------
+    array or pytree of arrays
+        Arrays of the structure, shapes and dtypes of `elems`. Element ``i`` combines elements 0 to ``i``.
+
+    Raises
+    ------
+    TypeError
+        If `fn` is not callable, or returns another structure or other dtypes.
+    ValueError
+        If `elems` holds no arrays, if lengths differ, or if `fn` returns other shapes.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    scan, cumsum, cumprod
+
+    Notes
+    -----
+    ``out[i] = fn(out[i - 1], elems[i])``, computed by combining neighbours, scanning these pairs and inserting the prefixes
+    between them (Blelloch, "Prefix sums and their applications", 1990): about ``2 n`` combinations in ``2 log2(n)`` calls of
+    `fn`. These are recorded as ordinary operations, so all transforms apply. `scan` needs less memory, but its steps run in
+    order.
+
+    Examples
+    --------
+    >>> mx.associative_scan(mx.maximum, mx.array([1, 4, 2, 5, 3]))
+    array([1, 4, 4, 5, 5], dtype=int32)
+    >>> compose = lambda f, g: (f[0] * g[0], g[0] * f[1] + g[1])
+    >>> mx.associative_scan(compose, (mx.full(3, 0.5), mx.ones(3)))[1]
+    array([1, 1.5, 1.75], dtype=float32)
+    """
+
+
 def astype(
     a: _Operand,
     dtype: _DType,

@@ -335,7 +335,7 @@ fn while_loop<'py>(
 }
 
 /// Error while a function is traced: from Python or from umber.
-enum Failure {
+pub(super) enum Failure {
     Python(PyErr),
     Core(Error),
 }

@@ -1,5 +1,6 @@
 //! `scan`, `fori_loop`, `map`, `while_loop`, `cond`, `switch`.
 
+mod associative_scan;
 mod branches;
 mod leaves;
 mod loops;
@@ -8,5 +9,6 @@ use pyo3::prelude::*;
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     loops::register(module)?;
+    associative_scan::register(module)?;
     branches::register(module)
 }
