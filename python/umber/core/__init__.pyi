@@ -2,7 +2,7 @@
 
 """Lazy, differentiable arrays that share memory."""
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from os import PathLike
 from types import EllipsisType, TracebackType
@@ -21866,6 +21866,61 @@ def vecdot(
     --------
     >>> mx.vecdot(mx.array([[1, 2], [3, 4]]), mx.array([1, 1]))
     array([3, 7], dtype=int32)
+    """
+
+
+def vectorize(
+    pyfunc: Callable[..., Any],
+    *,
+    excluded: Collection[int | str] = (),
+    signature: str | None = None,
+) -> Callable[..., Any]:
+    """Return a function that broadcasts its arguments and applies another one to all of their elements.
+
+    Parameters
+    ----------
+    pyfunc : callable
+        Function of scalar arrays, or of the core axes that `signature` names. Returns an array or a pytree (nested lists,
+        tuples and dicts) of arrays; with `signature` an array, or a tuple of as many as it names.
+    excluded : collection of int and str, optional
+        Positions and names of arguments to pass to `pyfunc` as they are. Default: none.
+    signature : str, optional
+        Core axes of inputs and outputs, such as ``"(m,n),(n)->(m)"`` for a product of a matrix and a vector. Default: inputs
+        have no core axes, and outputs any.
+
+    Returns
+    -------
+    callable
+        Takes arrays of more axes, in front of the core axes. These broadcast, and the results have them in front.
+
+    Raises
+    ------
+    TypeError
+        If `pyfunc` is not callable or `excluded` holds something else than integers and strings; from the returned
+        function, if an argument is not an array or number, or if the number of inputs or outputs differs from `signature`.
+    ValueError
+        If `signature` is not one, or if `excluded` holds a negative number; from the returned function, if shapes do not
+        broadcast or do not match `signature`.
+
+    See Also
+    --------
+    vmap, apply_along_axis, umber.core.fast.kernel
+
+    Notes
+    -----
+    A `vmap` over each broadcast axis; arguments are not repeated along axes that they lack. As in `vmap`, `pyfunc` is traced
+    once, on arrays without values, and all transforms apply. None is passed as it is. Keyword arguments that are not excluded
+    count as inputs after the positional ones. Signatures are those of NumPy's generalised ufuncs.
+
+    Examples
+    --------
+    >>> clip = mx.vectorize(lambda x, low: mx.maximum(x, low))
+    >>> clip(mx.array([[1, 2], [3, 4]]), mx.array([2, 4]))
+    array([[2, 4],
+           [3, 4]], dtype=int32)
+    >>> product = mx.vectorize(lambda a, x: a @ x, signature="(m,n),(n)->(m)")
+    >>> product(mx.ones((5, 2, 3)), mx.ones((4, 1, 3))).shape
+    (4, 5, 2)
     """
 
 

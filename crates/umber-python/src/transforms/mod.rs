@@ -9,9 +9,11 @@ mod export;
 mod grad;
 mod jacobian;
 pub(crate) mod kernel;
+mod leading_axes;
 mod signature;
 mod state;
 mod substitution;
+mod vectorize;
 mod vmap;
 
 use pyo3::call::PyCallArgs;
@@ -28,6 +30,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     grad::register(module)?;
     jacobian::register(module)?;
     vmap::register(module)?;
+    vectorize::register(module)?;
     custom::register(module)?;
     compile::register(module)?;
     export::register(module)?;
