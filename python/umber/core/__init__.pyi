@@ -17351,6 +17351,68 @@ def ptp(
     """
 
 
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    vmap_method: Literal['sequential', 'expand_dims', 'broadcast_all'] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Record a call of a Python function that computes with the values of its arguments.
+
+    Parameters
+    ----------
+    callback : callable
+        Called as ``callback(*args, **kwargs)`` when the results are evaluated, with evaluated arrays. Returns arrays, NumPy
+        arrays or numbers in the structure of `result_shape_dtypes`. Must have no side effects.
+    result_shape_dtypes : ShapeDtypeStruct or pytree of ShapeDtypeStruct
+        Shapes and dtypes of the results. Arrays, and other objects with a shape and a dtype, are accepted.
+    *args, **kwargs : array_like or pytree of array_like
+        Arguments of `callback`. Numbers become arrays.
+    vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional
+        How `vmap` calls `callback`: once for each batch element, or once with batch axes in front of its arguments and results.
+        Arguments without a batch get a batch axis of length one with "expand_dims", and are repeated along it with
+        "broadcast_all". Default: None, an error.
+
+    Returns
+    -------
+    array or pytree of arrays
+        Results of `callback`, with the structure of `result_shape_dtypes`.
+
+    Raises
+    ------
+    TypeError
+        If `callback` is not callable, if an argument is not an array or number, or if `result_shape_dtypes` holds
+        something else than shapes and dtypes; on evaluation, if the results differ from it in structure or dtype.
+    ValueError
+        If `vmap_method` is unknown, or missing under `vmap`; if a derivative is taken; on evaluation, if the results have
+        other shapes.
+    RuntimeError
+        On evaluation, if `callback` raises an exception. The message contains its traceback.
+
+    See Also
+    --------
+    custom_function, eval_shape, vmap
+
+    Notes
+    -----
+    A way to call NumPy, SciPy or C code under `compile`, `vmap` and in loops, where arrays have no values. umber may call
+    `callback` later, more than once, or not at all, and on another thread. It has no derivative; a `custom_function`
+    around it can define one. Functions with callbacks cannot be exported.
+
+    Examples
+    --------
+    >>> import math
+    >>> def gamma(x):
+    ...     return math.gamma(x.item())
+    >>> f = lambda x: mx.pure_callback(gamma, x, x, vmap_method="sequential")
+    >>> mx.compile(f)(mx.array(5.0))
+    array(24, dtype=float32)
+    >>> mx.vmap(f)(mx.array([1.0, 2.0, 3.0, 4.0]))
+    array([1, 1, 2, 6], dtype=float32)
+    """
+
+
 def put(
     a: array,
     ind: _Operand,

@@ -1,6 +1,7 @@
 //! Function transforms: Python functions in, Python functions out.
 
 mod arguments;
+mod callback;
 mod compile;
 mod control_flow;
 mod custom;

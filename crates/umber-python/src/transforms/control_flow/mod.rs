@@ -2,7 +2,7 @@
 
 mod associative_scan;
 mod branches;
-mod leaves;
+pub(super) mod leaves;
 mod loops;
 
 use pyo3::prelude::*;
