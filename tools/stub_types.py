@@ -86,7 +86,10 @@ PARAMETERS = {
     **dict.fromkeys("true_fun false_fun cond_fun body_fun".split(), "Callable[..., Any]"),
     "branches": "Sequence[Callable[..., Any]]",
     **{f"{name}.unroll": "int | bool" for name in ("scan", "fori_loop")},
-    **{f"{name}.checkpoint": "int | Literal['sqrt']" for name in ("scan", "fori_loop")},
+    **{
+        f"{name}.checkpoint": "int | Literal['sqrt']"
+        for name in ("scan", "fori_loop", "while_loop")
+    },
     "map.batch_size": "int",
     **{f"gradient.{name}": "_Operand" for name in ("f", "varargs")},
     **dict.fromkeys("aweights fweights".split(), "_Operand"),

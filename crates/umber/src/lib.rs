@@ -182,8 +182,8 @@ pub mod transforms {
     /// Loops and branches that are recorded as one operation, for any number of iterations.
     pub mod control_flow {
         pub use umber_core::transforms::control_flow::{
-            Bound, BranchFunction, Checkpoint, Order, RowFunction, ScanOptions, Scanned, cond, fori_loop,
-            map, map_batches, scan, switch, while_loop,
+            Bound, BranchFunction, Checkpoint, Order, RowFunction, ScanOptions, Scanned, associative_scan,
+            bounded_while_loop, cond, fori_loop, map, map_batches, scan, switch, while_loop,
         };
     }
 }

@@ -18897,7 +18897,7 @@ def scan(
 
     See Also
     --------
-    fori_loop, map, while_loop, cumsum
+    associative_scan, fori_loop, map, while_loop, cumsum
 
     Notes
     -----
@@ -22257,7 +22257,14 @@ def where(
     """
 
 
-def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init: Any) -> Any:
+def while_loop(
+    cond_fun: Callable[..., Any],
+    body_fun: Callable[..., Any],
+    init: Any,
+    *,
+    max_iterations: int | None = None,
+    checkpoint: int | Literal['sqrt'] | None = None,
+) -> Any:
     """Update a value in a loop while a condition holds: ``carry = body_fun(carry)``.
 
     Parameters
@@ -22268,18 +22275,23 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init:
         Called as ``body_fun(carry)``; returns the next carry, of the same structure, shapes and dtypes.
     init : array_like or pytree of array_like
         First carry. Python numbers take the dtype that `body_fun` gives them.
+    max_iterations : int, optional
+        Stop after this number of iterations even if the condition holds; gives the loop a gradient. Default: no limit.
+    checkpoint : int or {"sqrt"}, optional
+        With `max_iterations`: keep only every k-th carry for the gradient, as in `scan`. Default: None, keep all.
 
     Returns
     -------
     array or pytree of arrays
-        First carry for which ``cond_fun(carry)`` is false.
+        First carry for which ``cond_fun(carry)`` is false, or the carry after `max_iterations`.
 
     Raises
     ------
     TypeError
         If the carry changes its dtype or structure.
     ValueError
-        If the condition is not a scalar, if the carry changes its shape, or if a reverse-mode gradient is taken.
+        If the condition is not a scalar, if the carry changes its shape, if `max_iterations` is negative, if `checkpoint` is out
+        of range or given without `max_iterations`, or if a reverse-mode gradient is taken without it.
 
     See Also
     --------
@@ -22288,13 +22300,19 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init:
     Notes
     -----
     Both functions are traced once, on arrays without values. Memory does not grow with the number of iterations. `jvp`
-    works, `grad` and `vjp` do not, because the number of carries to keep is unknown. Under `vmap` the loop runs until the
-    condition is false for every batch element; elements whose condition is false keep their value.
+    works. `grad` and `vjp` need `max_iterations`, because the number of carries to keep is otherwise unknown: they run the loop
+    again and keep the carries of `max_iterations` iterations. Under `vmap` the loop runs until the condition is false for every
+    batch element; elements whose condition is false keep their value.
 
     Examples
     --------
     >>> mx.while_loop(lambda x: x < 100, lambda x: 2 * x, mx.array(3))
     array(192, dtype=int32)
+    >>> root = lambda a: mx.while_loop(
+    ...     lambda x: mx.abs(x * x - a) > 1e-4, lambda x: (x + a / x) / 2, 1.0, max_iterations=20
+    ... )
+    >>> mx.value_and_grad(root)(mx.array(4.0))
+    (array(2, dtype=float32), array(0.25, dtype=float32))
     """
 
 

@@ -37,7 +37,7 @@ pub use self::cond::{BranchFunction, Branches, cond, switch};
 pub use self::fori_loop::{Batches, Bound, ForiLoop, RowFunction, fori_loop, map, map_batches};
 pub use self::scan::{Checkpoint, Scan, ScanOptions, Scanned, scan};
 pub use self::traced_function::{LeafName, TracedFunction};
-pub use self::while_loop::{WhileLoop, WhileLoopBody, while_loop};
+pub use self::while_loop::{WhileLoop, WhileLoopBody, bounded_while_loop, while_loop};
 use super::jvp::push;
 use super::trace::{Tape, Trace};
 use super::vjp::pull;

@@ -1,4 +1,4 @@
-//! `scan`, `fori_loop`, `map`, `while_loop`, `cond`, `switch`.
+//! `scan`, `associative_scan`, `fori_loop`, `map`, `while_loop`, `cond`, `switch`.
 
 mod associative_scan;
 mod branches;
