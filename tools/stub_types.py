@@ -91,6 +91,20 @@ PARAMETERS = {
         for name in ("scan", "fori_loop", "while_loop")
     },
     "map.batch_size": "int",
+    "while_loop.max_iterations": "int",
+    "associative_scan.elems": "Any",
+    "pure_callback.callback": "Callable[..., Any]",
+    **{f"pure_callback.{name}": "Any" for name in ("result_shape_dtypes", "args", "kwargs")},
+    "pure_callback.vmap_method": "Literal['sequential', 'expand_dims', 'broadcast_all']",
+    **dict.fromkeys(
+        "custom_root.f custom_root.solve custom_root.tangent_solve custom_linear_solve.matvec"
+        " custom_linear_solve.solve custom_linear_solve.transpose_solve".split(),
+        "Callable[..., Any]",
+    ),
+    **dict.fromkeys("custom_root.initial_guess custom_linear_solve.b".split(), "Any"),
+    "custom_linear_solve.symmetric": "bool",
+    "vectorize.signature": "str",
+    "vectorize.excluded": "Collection[int | str]",
     **{f"gradient.{name}": "_Operand" for name in ("f", "varargs")},
     **dict.fromkeys("aweights fweights".split(), "_Operand"),
     "average.weights": "_Operand",
@@ -417,7 +431,11 @@ RETURNS = {
     "value_and_grad": "Callable[_P, tuple[_R, Any]]",
     **dict.fromkeys("vmap vectorize".split(), "Callable[..., Any]"),
     "scan": "tuple[Any, Any]",
-    **dict.fromkeys("fori_loop while_loop map cond switch".split(), "Any"),
+    **dict.fromkeys(
+        "associative_scan fori_loop while_loop map cond switch pure_callback custom_root"
+        " custom_linear_solve".split(),
+        "Any",
+    ),
     "linalg.cond": "array",
     **dict.fromkeys("jacfwd jacrev hessian".split(), "Callable[..., Any]"),
     **dict.fromkeys("vjp jvp linearize".split(), "tuple[Any, ...]"),

@@ -51,8 +51,13 @@ PAGES = [
     ("callables", "Functions that call a Python function", "ops/callables"),
     ("aliases", "Aliases", "ops/aliases"),
     ("evaluation", "Evaluation", "transforms/eval"),
-    ("derivatives", "Derivatives", "transforms/grad transforms/jacobian transforms/custom"),
-    ("vmap", "Vectorisation", "transforms/vmap"),
+    (
+        "derivatives",
+        "Derivatives",
+        "transforms/grad transforms/jacobian transforms/custom transforms/implicit"
+        " transforms/callback",
+    ),
+    ("vmap", "Vectorisation", "transforms/vmap transforms/vectorize"),
     ("compile", "Compilation", "transforms/compile"),
     (
         "control_flow",

@@ -8525,6 +8525,126 @@ def cumulative_sum(
     """
 
 
+def custom_linear_solve(
+    matvec: Callable[..., Any],
+    b: Any,
+    solve: Callable[..., Any],
+    transpose_solve: Callable[..., Any] | None = None,
+    symmetric: builtins.bool = False,
+    has_aux: builtins.bool = False,
+) -> Any:
+    """Solve a linear system with a solver, and differentiate it implicitly.
+
+    Parameters
+    ----------
+    matvec : callable
+        Linear function: takes a tree like `b` and returns one. Derivatives reach the arrays that it captures.
+    b : array or pytree of arrays
+        Right-hand side: floating-point or complex arrays.
+    solve : callable
+        Called as ``solve(matvec, b)``; returns the ``x`` with ``matvec(x) = b``, a tree like `b`. Not differentiated.
+    transpose_solve : callable, optional
+        Called as ``transpose_solve(vecmat, b)`` like `solve`, with the function of the conjugate transpose. Reverse mode needs it.
+        Default: none.
+    symmetric : bool, optional
+        Whether the matrix equals its conjugate transpose, so that `solve` solves both. Default: False.
+    has_aux : bool, optional
+        Whether `solve` and `transpose_solve` return pairs ``(x, aux)``, where `aux` is any object. Default: False.
+
+    Returns
+    -------
+    array or pytree of arrays
+        What `solve` returned. With `has_aux` a pair ``(x, aux)``; no derivative passes through `aux`.
+
+    Raises
+    ------
+    TypeError
+        If a function is not callable, if `b` holds other dtypes, or if `matvec` or `solve` returns other structures or dtypes.
+    ValueError
+        If `matvec` or `solve` returns other shapes, if `matvec` reads the value of its argument, or if a reverse-mode derivative is
+        taken without `transpose_solve` and `symmetric`.
+
+    See Also
+    --------
+    custom_root, umber.core.linalg.solve
+
+    Notes
+    -----
+    ``A dx = db - dA x``: tangents are solutions of one more system, and cotangents of one with the conjugate transpose. So an
+    iterative solver in a `while_loop` has gradients without storing its steps, and higher derivatives too. `matvec` is
+    traced once more, on an array without values.
+
+    Examples
+    --------
+    >>> def jacobi(matvec, b):
+    ...     step = lambda x: x + 0.2 * (b - matvec(x))
+    ...     return mx.while_loop(lambda x: mx.abs(b - matvec(x)).max() > 1e-5, step, mx.zeros_like(b))
+    >>> def f(d, b):
+    ...     return mx.custom_linear_solve(lambda x: d * x, b, jacobi, symmetric=True).sum()
+    >>> mx.grad(f)(mx.array([2.0, 4.0]), mx.array([4.0, 8.0])).round(3)
+    array([-1, -0.5], dtype=float32)
+    """
+
+
+def custom_root(
+    f: Callable[..., Any],
+    initial_guess: Any,
+    solve: Callable[..., Any],
+    tangent_solve: Callable[..., Any],
+    has_aux: builtins.bool = False,
+) -> Any:
+    """Find a root of a function with a solver, and differentiate it implicitly.
+
+    Parameters
+    ----------
+    f : callable
+        Function of the unknowns; returns a tree like `initial_guess`. Derivatives reach the arrays that it captures.
+    initial_guess : array or pytree of arrays
+        Floating-point or complex arrays. No derivative reaches them.
+    solve : callable
+        Called as ``solve(f, initial_guess)``; returns an ``x`` with ``f(x) = 0``, a tree like `initial_guess`. Not differentiated.
+    tangent_solve : callable
+        Called as ``tangent_solve(g, y)`` with `f` linearised at the root, a linear function, and a tree `y` like
+        `initial_guess`; returns the ``x`` with ``g(x) = y``. For scalars ``lambda g, y: y / g(mx.ones_like(y))``, for vectors
+        ``lambda g, y: mx.linalg.solve(mx.jacfwd(g)(y), y)``. Must be differentiable for reverse mode.
+    has_aux : bool, optional
+        Whether `solve` returns a pair ``(x, aux)``, where `aux` is any object. Default: False.
+
+    Returns
+    -------
+    array or pytree of arrays
+        What `solve` returned. With `has_aux` a pair ``(x, aux)``; no derivative passes through `aux`.
+
+    Raises
+    ------
+    TypeError
+        If a function is not callable, if `initial_guess` holds other dtypes, or if `f` or `solve` returns other structures or
+        dtypes.
+    ValueError
+        If `f` or `solve` returns other shapes, or if `f` reads the value of an unknown.
+
+    See Also
+    --------
+    custom_linear_solve, custom_function, while_loop
+
+    Notes
+    -----
+    By the implicit function theorem, ``df/dx dx + df/dp dp = 0`` at the root for the parameters ``p`` that `f` captures. Tangents
+    solve this system with `tangent_solve`; cotangents solve the transposed one with its derivative. Memory and time of a
+    gradient do not depend on the number of the solver's steps. `f` is traced once more, on arrays without values.
+
+    Examples
+    --------
+    >>> def newton(f, x):
+    ...     return mx.while_loop(lambda x: mx.abs(f(x)) > 1e-5, lambda x: x - f(x) / mx.grad(f)(x), x)
+    >>> def square_root(a):
+    ...     f = lambda x: x * x - a
+    ...     return mx.custom_root(f, mx.array(1.0), newton, lambda g, y: y / g(mx.array(1.0)))
+    >>> mx.value_and_grad(square_root)(mx.array(4.0))
+    (array(2, dtype=float32), array(0.25, dtype=float32))
+    """
+
+
 def default_device() -> Device:
     """Return the device that this thread's operations run on by default.
 

@@ -13,6 +13,7 @@ pub mod control_flow;
 mod custom;
 mod expand;
 mod grad;
+mod implicit;
 mod jacobian;
 mod jvp;
 mod trace;
@@ -27,6 +28,10 @@ pub use checkpoint::{checkpoint, end_checkpoint};
 pub use custom::{CustomFunction, custom_function, with_rules};
 pub(crate) use expand::expanded;
 pub use grad::{check_scalar, grad, pull_holomorphic, value_and_grad};
+pub use implicit::{
+    Equations, LinearSolver, TracedEquations, TransposeSolve, custom_linear_solve, custom_root,
+    record_linear_solution, record_root, run_solver,
+};
 pub use jacobian::{
     Jacobians, Linear, eval_shape, hessian, jacfwd, jacrev, linearize, pull_jacobians, push_jacobians,
 };

@@ -531,7 +531,12 @@ impl Rules for PyRules {
         })
     }
 
-    fn jvp(&self, arguments: &[Array], tangents: &[Option<Array>]) -> Result<Vec<Option<Array>>> {
+    fn jvp(
+        &self,
+        arguments: &[Array],
+        tangents: &[Option<Array>],
+        _outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
         Python::attach(|py| self.apply_jvp(py, arguments, tangents).map_err(|error| carry(py, error)))
     }
 

@@ -8,6 +8,7 @@ mod custom;
 pub(crate) mod eval;
 mod export;
 mod grad;
+mod implicit;
 mod jacobian;
 pub(crate) mod kernel;
 mod leading_axes;
@@ -33,6 +34,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     vmap::register(module)?;
     vectorize::register(module)?;
     custom::register(module)?;
+    callback::register(module)?;
+    implicit::register(module)?;
     compile::register(module)?;
     export::register(module)?;
     control_flow::register(module)
