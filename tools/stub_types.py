@@ -39,6 +39,7 @@ IMPORTS = {
     "Any": "typing",
     "BinaryIO": "typing",
     "Callable": "collections.abc",
+    "Collection": "collections.abc",
     "Enum": "enum",
     "Iterator": "collections.abc",
     "Literal": "typing",
@@ -85,8 +86,25 @@ PARAMETERS = {
     **dict.fromkeys("true_fun false_fun cond_fun body_fun".split(), "Callable[..., Any]"),
     "branches": "Sequence[Callable[..., Any]]",
     **{f"{name}.unroll": "int | bool" for name in ("scan", "fori_loop")},
-    **{f"{name}.checkpoint": "int | Literal['sqrt']" for name in ("scan", "fori_loop")},
+    **{
+        f"{name}.checkpoint": "int | Literal['sqrt']"
+        for name in ("scan", "fori_loop", "while_loop")
+    },
     "map.batch_size": "int",
+    "while_loop.max_iterations": "int",
+    "associative_scan.elems": "Any",
+    "pure_callback.callback": "Callable[..., Any]",
+    **{f"pure_callback.{name}": "Any" for name in ("result_shape_dtypes", "args", "kwargs")},
+    "pure_callback.vmap_method": "Literal['sequential', 'expand_dims', 'broadcast_all']",
+    **dict.fromkeys(
+        "custom_root.f custom_root.solve custom_root.tangent_solve custom_linear_solve.matvec"
+        " custom_linear_solve.solve custom_linear_solve.transpose_solve".split(),
+        "Callable[..., Any]",
+    ),
+    **dict.fromkeys("custom_root.initial_guess custom_linear_solve.b".split(), "Any"),
+    "custom_linear_solve.symmetric": "bool",
+    "vectorize.signature": "str",
+    "vectorize.excluded": "Collection[int | str]",
     **{f"gradient.{name}": "_Operand" for name in ("f", "varargs")},
     **dict.fromkeys("aweights fweights".split(), "_Operand"),
     "average.weights": "_Operand",
@@ -341,7 +359,7 @@ PARAMETERS = {
     "stream.s": "_StreamOrDevice",
     "stream.stream": "_StreamOrDevice",
     # Functions and trees.
-    "fun": "Callable[..., Any]",
+    **dict.fromkeys("fun fn pyfunc".split(), "Callable[..., Any]"),
     **{
         f"{name}.fun": "Callable[_P, _R]"
         for name in ("compile", "checkpoint", "value_and_grad", "vmap")
@@ -429,8 +447,13 @@ RETURNS = {
     **dict.fromkeys("compile checkpoint vmap".split(), "Callable[_P, _R]"),
     "grad": "Callable[_P, Any]",
     "value_and_grad": "Callable[_P, tuple[_R, Any]]",
+    "vectorize": "Callable[..., Any]",
     "scan": "tuple[Any, Any]",
-    **dict.fromkeys("fori_loop while_loop map cond switch".split(), "Any"),
+    **dict.fromkeys(
+        "associative_scan fori_loop while_loop map cond switch pure_callback custom_root"
+        " custom_linear_solve".split(),
+        "Any",
+    ),
     "linalg.cond": "array",
     **dict.fromkeys("jacfwd jacrev hessian".split(), "Callable[_P, Any]"),
     **dict.fromkeys("vjp jvp linearize".split(), "tuple[Any, ...]"),

@@ -51,13 +51,19 @@ PAGES = [
     ("callables", "Functions that call a Python function", "ops/callables"),
     ("aliases", "Aliases", "ops/aliases"),
     ("evaluation", "Evaluation", "transforms/eval"),
-    ("derivatives", "Derivatives", "transforms/grad transforms/jacobian transforms/custom"),
-    ("vmap", "Vectorisation", "transforms/vmap"),
+    (
+        "derivatives",
+        "Derivatives",
+        "transforms/grad transforms/jacobian transforms/custom transforms/implicit"
+        " transforms/callback",
+    ),
+    ("vmap", "Vectorisation", "transforms/vmap transforms/vectorize"),
     ("compile", "Compilation", "transforms/compile"),
     (
         "control_flow",
         "Control flow",
-        "transforms/control_flow/loops transforms/control_flow/branches",
+        "transforms/control_flow/loops transforms/control_flow/associative_scan"
+        " transforms/control_flow/branches",
     ),
     ("export", "Functions in files and graphs", "transforms/export"),
     ("io", "Array files", "io/load io/save"),

@@ -506,6 +506,96 @@ def register_dataclass(
     return register_tree_node(cls, flatten, unflatten, names=data)
 
 
+def ravel_tree(tree: Any) -> tuple[mx.array, Callable[[Any], Any]]:
+    """Concatenate the arrays of a tree into one vector, and return the inverse.
+
+    Parameters
+    ----------
+    tree : tree
+        Nested lists, tuples and dicts of arrays and numbers. `None` is kept as it is.
+
+    Returns
+    -------
+    flat : array
+        Elements of all leaves in the order of `tree_flatten`, in the dtype that all of them promote
+        to. Without leaves it is empty and of float32.
+    unravel : callable
+        Takes a vector of the length and dtype of `flat` and returns a tree of the structure, shapes
+        and dtypes of `tree`.
+
+    Raises
+    ------
+    TypeError
+        If a leaf is not an array or number; from `unravel`, if the dtype is not that of `flat`.
+    ValueError
+        From `unravel`, if the shape is not that of `flat`.
+
+    See Also
+    --------
+    tree_flatten, tree_map, umber.core.concatenate
+
+    Notes
+    -----
+    Optimizers and solvers of vectors, such as SciPy's, can thus work on the parameters of a model.
+    Both directions are made of differentiable operations, and work under all transforms. `unravel`
+    does not keep the arrays of `tree`.
+
+    Examples
+    --------
+    >>> import umber.core as mx
+    >>> from umber.utils import ravel_tree
+    >>> flat, unravel = ravel_tree({"w": mx.array([[1.0, 2.0]]), "n": mx.array(3)})
+    >>> flat
+    array([1, 2, 3], dtype=float32)
+    >>> unravel(2 * flat)
+    {'w': array([[2, 4]], dtype=float32), 'n': array(6, dtype=int32)}
+    """
+    leaves: list[mx.array] = []
+
+    def to_spec(path: Any, leaf: Any) -> mx.ShapeDtypeStruct | None:
+        if leaf is None:
+            return None
+        array = _as_array(path, leaf)
+        leaves.append(array)
+        return mx.ShapeDtypeStruct(array.shape, array.dtype)
+
+    specs = tree_map_with_path(to_spec, tree)
+    dtype = mx.result_type(*leaves) if leaves else mx.float32
+    parts = [leaf.astype(dtype).reshape(-1) for leaf in leaves]
+    flat = mx.concatenate(parts) if parts else mx.zeros(0, dtype)
+    size = sum(leaf.size for leaf in leaves)
+
+    def unravel(flat: Any) -> Any:
+        flat = _as_array("flat", flat)
+        if flat.dtype != dtype:
+            raise TypeError(f"[ravel_tree] got a vector of {flat.dtype}, expected {dtype}")
+        if flat.shape != (size,):
+            raise ValueError(f"[ravel_tree] got a vector of shape {flat.shape}, expected ({size},)")
+        start = 0
+
+        def to_leaf(spec: mx.ShapeDtypeStruct | None) -> mx.array | None:
+            nonlocal start
+            if spec is None:
+                return None
+            part, start = flat[start : start + spec.size], start + spec.size
+            return part.reshape(spec.shape).astype(spec.dtype)
+
+        return tree_map(to_leaf, specs)
+
+    return flat, unravel
+
+
+def _as_array(path: Any, leaf: Any) -> mx.array:
+    if isinstance(leaf, mx.array):
+        return leaf
+    if isinstance(leaf, (bool, int, float, complex)) or hasattr(leaf, "__array_struct__"):
+        return mx.array(leaf)
+    place = f"leaf '{path}'" if path else "tree"
+    raise TypeError(
+        f"[ravel_tree] {place}: got {type(leaf).__name__}, expected an array or a number"
+    )
+
+
 def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -> Any:
     if is_leaf is not None and is_leaf(tree):
         return fn(tree, *rest)

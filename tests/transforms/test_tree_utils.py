@@ -8,6 +8,7 @@ import umber.core as mx
 from small_stacks import call_in_thread
 from umber import nn, optimizers
 from umber.utils import (
+    ravel_tree,
     tree_flatten,
     tree_map,
     tree_map_with_path,
@@ -324,3 +325,86 @@ def test_keys_with_dots_are_split():
     assert tree_unflatten(tree_flatten({"a.b": 1, "a": {"c": 2}})) == {"a": {"b": 1, "c": 2}}
     with pytest.raises(ValueError, match=r"^\[tree_unflatten\] 2 leaves have the same path"):
         tree_unflatten(tree_flatten({"a": {"b": 1}, "a.b": 2}))
+
+
+# --- ravel_tree -----------------------------------------------------------------------------
+
+
+def ravelled():
+    return {
+        "w": [mx.array([[1.0, 2.0], [3.0, 4.0]]), None],
+        "n": (mx.array(5), mx.zeros((0, 2), mx.float16)),
+        "p": Pair(True, 2.5),
+    }
+
+
+def test_ravel_and_back():
+    tree = ravelled()
+    flat, unravel = ravel_tree(tree)
+    assert flat.tolist() == [1, 2, 3, 4, 5, 1, 2.5]
+    assert flat.dtype == mx.float32
+    back = unravel(2 * flat)
+    assert back["w"][0].tolist() == [[2, 4], [6, 8]]
+    assert back["w"][1] is None
+    assert back["n"][0].dtype == mx.int32
+    assert back["n"][0].item() == 10
+    assert (back["n"][1].shape, back["n"][1].dtype) == ((0, 2), mx.float16)
+    assert isinstance(back["p"], Pair)
+    assert (back["p"].x.item(), back["p"].y.item()) == (True, 5)
+
+
+@pytest.mark.parametrize("tree", [[], {}, None, (None, {"a": []})])
+def test_ravel_of_no_arrays(tree):
+    flat, unravel = ravel_tree(tree)
+    assert (flat.shape, flat.dtype) == ((0,), mx.float32)
+    assert unravel(flat) == tree
+
+
+def test_ravel_of_one_array_and_of_complex_ones():
+    flat, unravel = ravel_tree(mx.array([[1, 2]], mx.int8))
+    assert flat.dtype == mx.int8
+    assert unravel(flat).tolist() == [[1, 2]]
+    flat, unravel = ravel_tree([mx.array(1.5), mx.array(2 + 3j)])
+    assert flat.dtype == mx.complex64
+    back = unravel(flat * 2)
+    assert (back[0].dtype, back[0].item()) == (mx.float32, 3)
+    assert back[1].item() == 4 + 6j
+
+
+def test_ravel_under_transforms():
+    tree = {"w": mx.array([[1.0, 2.0]]), "b": mx.array(3.0)}
+    loss = lambda t: (t["w"] ** 2).sum() * t["b"]  # noqa: E731
+    flat, unravel = ravel_tree(tree)
+    gradient = mx.grad(loss)(tree)
+    expected, _ = ravel_tree(gradient)
+    for transform in (mx.grad, lambda f: mx.compile(mx.grad(f)), mx.jacfwd):
+        assert transform(lambda x: loss(unravel(x)))(flat).tolist() == expected.tolist()
+    through = mx.grad(lambda t: (ravel_tree(t)[0] * mx.array([1.0, 10.0, 100.0])).sum())(tree)
+    assert through["w"].tolist() == [[1, 10]]
+    assert through["b"].item() == 100
+    batch = {"w": mx.ones((4, 1, 2)), "b": mx.arange(4.0)}
+    flats = mx.vmap(lambda t: ravel_tree(t)[0])(batch)
+    assert flats.shape == (4, 3)
+    assert mx.vmap(unravel)(flats)["w"].shape == (4, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("flat", "error", "text"),
+    [
+        (mx.ones(4), ValueError, r"shape \(4,\), expected \(3,\)"),
+        (mx.ones((1, 3)), ValueError, r"shape \(1, 3\)"),
+        (mx.ones(3, mx.float16), TypeError, "float16, expected"),
+        ("text", TypeError, "got str"),
+    ],
+)
+def test_unravel_refuses_other_vectors(flat, error, text):
+    _, unravel = ravel_tree([mx.ones(2), 1.0])
+    with pytest.raises(error, match=r"^\[ravel_tree\] .*" + text):
+        unravel(flat)
+
+
+def test_ravel_refuses_other_leaves():
+    with pytest.raises(TypeError, match=r"^\[ravel_tree\] leaf 'a.1': got str"):
+        ravel_tree({"a": [1, "x"]})
+    with pytest.raises(TypeError, match=r"^\[ravel_tree\] tree: got str"):
+        ravel_tree("x")

@@ -174,6 +174,9 @@ primitives! {
     #[serde(skip)]
     Custom(custom::Custom),
     Checkpoint(checkpoint::Checkpoint),
+    // A function of the running program.
+    #[serde(skip)]
+    Callback(callback::Callback),
     // Exported programs hold the operations of the region instead.
     #[serde(skip)]
     Fused(fused::Fused),

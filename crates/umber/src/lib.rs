@@ -175,15 +175,16 @@ pub use umber_types::{
 /// Transformations of functions of arrays: derivatives, batches, loops and branches.
 pub mod transforms {
     pub use umber_core::transforms::{
-        Batched, CustomFunction, Jacobians, Linear, checkpoint, custom_function, eval_shape, grad, hessian,
-        jacfwd, jacrev, jvp, linearize, value_and_grad, vjp, vmap,
+        Batched, CallbackBatches, CustomFunction, Jacobians, Linear, LinearSolver, TransposeSolve,
+        checkpoint, custom_function, custom_linear_solve, custom_root, eval_shape, grad, hessian, jacfwd,
+        jacrev, jvp, linearize, pure_callback, value_and_grad, vjp, vmap,
     };
 
     /// Loops and branches that are recorded as one operation, for any number of iterations.
     pub mod control_flow {
         pub use umber_core::transforms::control_flow::{
-            Bound, BranchFunction, Checkpoint, Order, RowFunction, ScanOptions, Scanned, cond, fori_loop,
-            map, map_batches, scan, switch, while_loop,
+            Bound, BranchFunction, Checkpoint, Order, RowFunction, ScanOptions, Scanned, associative_scan,
+            bounded_while_loop, cond, fori_loop, map, map_batches, scan, switch, while_loop,
         };
     }
 }

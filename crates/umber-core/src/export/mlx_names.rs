@@ -203,7 +203,8 @@ impl MlxOperation {
             | Op::Loop(_)
             | Op::Branch(_)
             | Op::While(_)
-            | Op::Checkpoint(_) => mlx_operation(&capitalised(op.name()), []),
+            | Op::Checkpoint(_)
+            | Op::Callback(_) => mlx_operation(&capitalised(op.name()), []),
         }
     }
 }

@@ -94,7 +94,12 @@ impl Exported {
             );
         }
         ensure!(
-            !has_custom_rules(traced.program()),
+            !contains(traced.program(), &|op| matches!(op, Op::Callback(_))),
+            Value("export_function"),
+            "cannot export a function that calls pure_callback: a file cannot hold the callback"
+        );
+        ensure!(
+            !contains(traced.program(), &|op| matches!(op, Op::Custom(_))),
             Value("export_function"),
             "cannot export a custom_function with its own rules inside control flow or checkpoint: rules are \
              Python code"
@@ -358,14 +363,14 @@ fn with_lengths(signature: &Signature, length: impl Fn(Axis, usize) -> usize) ->
     }
 }
 
-/// Whether a program, or a nested one, contains a function with custom rules.
-fn has_custom_rules(program: &Program) -> bool {
+/// Whether a program, or a nested one, contains such an operation.
+fn contains(program: &Program, is_wanted: &dyn Fn(&Op) -> bool) -> bool {
     program.steps.iter().any(|step| {
         if let Op::Checkpoint(checkpoint) = &step.op {
-            return has_custom_rules(&checkpoint.program);
+            return contains(&checkpoint.program, is_wanted);
         }
-        let is_in_body = |flow: ControlFlow<'_>| flow.bodies().any(|body| has_custom_rules(&body.program));
-        matches!(step.op, Op::Custom(_)) || step.op.control_flow().is_some_and(is_in_body)
+        let is_in_body = |flow: ControlFlow<'_>| flow.bodies().any(|body| contains(&body.program, is_wanted));
+        is_wanted(&step.op) || step.op.control_flow().is_some_and(is_in_body)
     })
 }
 

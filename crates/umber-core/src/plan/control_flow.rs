@@ -281,7 +281,8 @@ impl LoweredWhile {
             body_slots.set(slot, storage.clone());
         }
         let mut carried: SmallVec<[Storage; 4]> = inputs[..carry].iter().cloned().collect();
-        for step in 0.. {
+        let limit = condition.limit.map_or(usize::MAX, |limit| limit.iterations);
+        for step in 0..limit {
             let context = || iteration_context(condition.construct, step).within(&task.context);
             let mut run_iteration = || {
                 interrupts.check()?;

@@ -38,7 +38,7 @@ pub trait Rules: Send + Sync {
     -> Result<Vec<Option<Array>>>;
 
     /// One tangent per output, from one per argument; `None` is zero.
-    fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>>;
+    fn jvp(&self, arguments: &[Array], tangents: &Tangents, outputs: &[Array]) -> Result<Vec<Option<Array>>>;
 
     /// The outputs for a batch of arguments; batch axes are in front.
     fn vmap(&self, arguments: &[Batched]) -> Result<Vec<Batched>>;
@@ -192,7 +192,8 @@ impl Primitive for Custom {
             if tangents.iter().all(Option::is_none) {
                 return Ok(outputs.iter().map(zeros_like).collect());
             }
-            let pushed = checked("jvp", "output", self.rules.jvp(arguments, tangents)?, outputs)?;
+            let pushed = self.rules.jvp(arguments, tangents, at.outputs)?;
+            let pushed = checked("jvp", "output", pushed, outputs)?;
             Ok(pushed
                 .iter()
                 .zip(outputs)

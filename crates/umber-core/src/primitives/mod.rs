@@ -7,6 +7,7 @@
 pub mod arg_reduce;
 pub mod binary;
 pub mod broadcast;
+pub mod callback;
 pub mod cast;
 pub mod checkpoint;
 pub mod composite;

@@ -4,13 +4,14 @@
 //! arrays and whose outputs are the values of nodes that are referenced from outside. The plan comes from a cache, keyed by the
 //! program.
 
+use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 use umber_kernels::fork::{ForkMutex, InChild, Level};
-use umber_types::{Error, Result, Scalar, bail};
+use umber_types::{Error, Result, Scalar, bail, ensure};
 
 use crate::graph::program::{Operand, SourceLine, Step};
 use crate::graph::walk::AddressHasher;
@@ -45,6 +46,22 @@ pub(super) struct Pending {
     pub(super) constants: PlanConstants,
     /// Nodes claimed by earlier plans that this one needs.
     pub(super) awaited: Vec<Arc<Node>>,
+    /// Number of the plan.
+    epoch: u64,
+}
+
+thread_local! {
+    /// Numbers of the plans that this thread runs: several, if a callback evaluates arrays.
+    static RUNNING: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A plan that this thread runs, until dropped.
+pub(super) struct Running(());
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.with_borrow_mut(Vec::pop);
+    }
 }
 
 /// An input of a node.
@@ -85,6 +102,12 @@ enum Lines {
 const IS_SOURCE: u64 = 1 << (INDEX_BITS - 1);
 
 impl Pending {
+    /// Note that this thread runs the plan, until the result is dropped.
+    pub(super) fn begin(&self) -> Running {
+        RUNNING.with_borrow_mut(|running| running.push(self.epoch));
+        Running(())
+    }
+
     /// Whether anything outside the plan refers to a node.
     fn is_held(&self, node: usize) -> bool {
         // One reference is the plan's own.
@@ -158,6 +181,18 @@ fn index_in_plan(node: &Arc<Node>, epoch: u64) -> Option<usize> {
     is_planned.then_some((mark & (IS_SOURCE - 1)) as usize)
 }
 
+/// Fail if a claimed node is in a plan that this thread is running: to wait for it would be a deadlock.
+fn check_awaited(node: &Arc<Node>) -> Result<()> {
+    let epoch = node.mark.load(Ordering::Relaxed) >> INDEX_BITS;
+    ensure!(
+        !RUNNING.with_borrow(|running| running.contains(&epoch)),
+        Runtime("eval"),
+        "a callback reads an array that is computed by the evaluation that called it; pass the array to \
+         pure_callback as an argument"
+    );
+    Ok(())
+}
+
 /// Plan the evaluation of `arrays`; `None` if all are evaluated.
 pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
     if arrays.iter().all(Array::is_evaluated) {
@@ -182,6 +217,7 @@ pub(super) fn plan(arrays: &[Array]) -> Result<Option<Box<Pending>>> {
             plan: None,
             constants: PlanConstants::default(),
             awaited: Vec::new(),
+            epoch: planner.epoch,
         }),
         source_nodes: SmallVec::new(),
     };
@@ -226,6 +262,7 @@ impl Draft {
             if index_in_plan(node, self.epoch).is_none()
                 && !awaited.iter().any(|other| Arc::ptr_eq(other, node))
             {
+                check_awaited(node)?;
                 awaited.push(Arc::clone(node));
             }
             return Ok(None);

@@ -22,6 +22,7 @@ pub(super) fn run(mut pending: Box<Pending>) -> Result<bool> {
     }
     let dtypes: Dtypes = pending.sources.iter().map(Array::dtype).collect();
     let mut slots = plan.slots()?;
+    let _running = pending.begin();
     take_inputs(&mut pending, &mut slots);
     let result = run_steps(&pending, &plan, &mut slots);
     if result.is_err() {

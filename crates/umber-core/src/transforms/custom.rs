@@ -120,7 +120,12 @@ impl Rules for Closures {
         rule(arguments, cotangents, outputs)
     }
 
-    fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>> {
+    fn jvp(
+        &self,
+        arguments: &[Array],
+        tangents: &Tangents,
+        _outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
         let rule = self.jvp.as_ref().expect("called only if the rule exists");
         rule(arguments, tangents)
     }
@@ -174,9 +179,10 @@ impl Rules for BatchedRules {
         Ok(pulled)
     }
 
-    fn jvp(&self, arguments: &[Array], tangents: &Tangents) -> Result<Vec<Option<Array>>> {
-        let mut values = arguments.to_vec();
-        let mut axes: Vec<Option<i64>> = self.batched.iter().copied().map(Self::axis).collect();
+    fn jvp(&self, arguments: &[Array], tangents: &Tangents, outputs: &[Array]) -> Result<Vec<Option<Array>>> {
+        let mut values: Vec<Array> = arguments.iter().chain(outputs).cloned().collect();
+        let is_batched = self.batched.iter().copied().chain(std::iter::repeat_n(true, outputs.len()));
+        let mut axes: Vec<Option<i64>> = is_batched.map(Self::axis).collect();
         for (tangent, &batched) in tangents.iter().zip(&self.batched) {
             if let Some(tangent) = tangent {
                 values.push(tangent.clone());
@@ -184,13 +190,14 @@ impl Rules for BatchedRules {
             }
         }
         let mapped = Mapped::begin(&values, &axes)?;
-        let (single, mapped_tangents) = mapped.trace.inputs.split_at(arguments.len());
+        let (single, rest) = mapped.trace.inputs.split_at(arguments.len());
+        let (outputs, mapped_tangents) = rest.split_at(outputs.len());
         let mut mapped_tangents = mapped_tangents.iter();
         let tangents: Vec<Option<Array>> = tangents
             .iter()
             .map(|tangent| tangent.as_ref().and_then(|_| mapped_tangents.next().cloned()))
             .collect();
-        let mut pushed = self.rules_of_one.jvp(single, &tangents)?;
+        let mut pushed = self.rules_of_one.jvp(single, &tangents, outputs)?;
         let nonzero: Vec<Array> = pushed.iter().flatten().cloned().collect();
         let axes = vec![Some(0); nonzero.len()];
         let mut stacked = mapped.end(&nonzero, &axes)?.into_iter();

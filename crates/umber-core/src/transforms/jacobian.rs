@@ -4,6 +4,8 @@
 //! derivative. For complex outputs it is the derivative of a holomorphic function. For a real output and a
 //! complex input `z = x + iy` it is `∂f/∂x + i ∂f/∂y`, as in a gradient.
 
+use std::sync::Arc;
+
 use umber_types::{Result, Scalar, Shape, ensure};
 
 use super::grad::value_and_grad;
@@ -184,7 +186,7 @@ pub fn push_jacobians(inputs: &[Array], outputs: &[Array]) -> Result<Jacobians> 
 /// The derivative of a function at a point, a linear function.
 #[derive(Clone, Debug)]
 pub struct Linear {
-    program: Program,
+    program: Arc<Program>,
     captured: Vec<Array>,
     tangents: usize,
 }
@@ -219,7 +221,17 @@ impl Linear {
         let tangents = Trace::placeholders(Leaf::Trace, specs);
         let pushed = push_forward(inputs, outputs, &tangents.inputs)?;
         let (program, captured) = Program::close(&tangents.inputs, &pushed);
-        Ok(Linear { program, captured, tangents: inputs.len() })
+        Ok(Linear::closed(Arc::new(program), captured, inputs.len()))
+    }
+
+    /// A program whose first `tangents` arguments are those of the function, and whose other arguments are `captured`.
+    pub(super) fn closed(program: Arc<Program>, captured: Vec<Array>, tangents: usize) -> Linear {
+        Linear { program, captured, tangents }
+    }
+
+    /// The shapes of its arguments.
+    pub fn shapes(&self) -> impl Iterator<Item = &Shape> {
+        self.program.arguments[..self.tangents].iter().map(|spec| &spec.shape)
     }
 
     /// The tangents of the outputs.

@@ -7,11 +7,13 @@
 //! [`Mapped::end`]); Rust programs use the functions on closures.
 
 mod accumulate;
+mod callback;
 mod checkpoint;
 pub mod control_flow;
 mod custom;
 mod expand;
 mod grad;
+mod implicit;
 mod jacobian;
 mod jvp;
 mod trace;
@@ -19,11 +21,17 @@ mod vjp;
 mod vmap;
 
 pub use crate::primitive::Batched;
+pub use crate::primitives::callback::{CallbackBatches, HostFunction};
 pub use crate::primitives::custom::{RuleSet, Rules};
+pub use callback::{call_host, pure_callback};
 pub use checkpoint::{checkpoint, end_checkpoint};
 pub use custom::{CustomFunction, custom_function, with_rules};
 pub(crate) use expand::expanded;
 pub use grad::{check_scalar, grad, pull_holomorphic, value_and_grad};
+pub use implicit::{
+    Equations, LinearSolver, TracedEquations, TransposeSolve, custom_linear_solve, custom_root,
+    record_linear_solution, record_root, run_solver,
+};
 pub use jacobian::{
     Jacobians, Linear, eval_shape, hessian, jacfwd, jacrev, linearize, pull_jacobians, push_jacobians,
 };
@@ -34,7 +42,7 @@ pub use vmap::{Mapped, batch, from_front, to_front, vmap};
 
 /// The rules of nodes that hold functions, which have to be transformed themselves; other nodes use their own rules.
 mod holders {
-    use super::{checkpoint, custom};
+    use super::{callback, checkpoint, custom};
     use crate::graph::Array;
     use crate::op::Op;
     use crate::primitive::{Batched, Cotangents, Point, Primitive, Rule};
@@ -52,6 +60,9 @@ mod holders {
         }
         if let Op::Custom(custom_op) = op {
             return Some(custom::batch(custom_op, inputs));
+        }
+        if let Op::Callback(callback_op) = op {
+            return callback::batch(callback_op, inputs);
         }
         op.vmap(inputs)
     }

@@ -383,7 +383,7 @@ impl CompiledFunction {
         let fun = this.fun.bind(py);
         let shapeless = this.lengths == Lengths::Free;
         let args = (fun, this.inputs.bind(py), this.outputs.bind(py), shapeless).into_pyobject(py)?;
-        reduce(slf.as_any(), fun, Creation { transform: "compile", args, flags: &[] })
+        reduce(slf.as_any(), fun, Creation { transform: "compile", args, keywords: None })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -285,7 +285,11 @@ impl CustomFunction {
         let (py, this) = (slf.py(), slf.get());
         let rules = this.lock().clone_ref(py);
         let args = (this.fun.bind(py), rules.vjp, rules.jvp, rules.vmap).into_pyobject(py)?;
-        reduce(slf.as_any(), this.fun.bind(py), Creation { transform: "_custom_function", args, flags: &[] })
+        reduce(
+            slf.as_any(),
+            this.fun.bind(py),
+            Creation { transform: "_custom_function", args, keywords: None },
+        )
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -561,7 +565,12 @@ impl Rules for PyRules {
         })
     }
 
-    fn jvp(&self, arguments: &[Array], tangents: &[Option<Array>]) -> Result<Vec<Option<Array>>> {
+    fn jvp(
+        &self,
+        arguments: &[Array],
+        tangents: &[Option<Array>],
+        _outputs: &[Array],
+    ) -> Result<Vec<Option<Array>>> {
         Python::attach(|py| self.apply_jvp(py, arguments, tangents).map_err(|error| carry(py, error)))
     }
 
@@ -607,7 +616,7 @@ impl CheckpointFunction {
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         let fun = slf.get().fun.bind(slf.py());
         let args = PyTuple::new(slf.py(), [fun])?;
-        reduce(slf.as_any(), fun, Creation { transform: "checkpoint", args, flags: &[] })
+        reduce(slf.as_any(), fun, Creation { transform: "checkpoint", args, keywords: None })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

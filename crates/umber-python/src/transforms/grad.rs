@@ -2,7 +2,7 @@
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber_core::Array;
 use umber_core::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
@@ -100,15 +100,13 @@ impl GradFunction {
         let (py, this) = (slf.py(), slf.get());
         let (argnums, argnames) = this.selection.arguments();
         let transform = if this.with_value { "value_and_grad" } else { "grad" };
-        let flags: &'static [&'static str] = match (this.has_aux, this.selection.assumption) {
-            (false, Assumption::Nothing) => &[],
-            (true, Assumption::Nothing) => &["has_aux"],
-            (false, Assumption::Holomorphic) => &["holomorphic"],
-            (true, Assumption::Holomorphic) => &["has_aux", "holomorphic"],
-        };
+        let keywords = [
+            ("has_aux", this.has_aux),
+            ("holomorphic", this.selection.assumption == Assumption::Holomorphic),
+        ];
         let fun = this.fun.bind(py);
         let args = (fun, argnums, argnames).into_pyobject(py)?;
-        reduce(slf.as_any(), fun, Creation { transform, args, flags })
+        reduce(slf.as_any(), fun, Creation { transform, args, keywords: Some(keywords.into_py_dict(py)?) })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -6,7 +6,7 @@ use std::cell::Cell;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{IntoPyDict, PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
 use umber_core::transforms::{Linear, Trace, pull_jacobians, push_jacobians};
 use umber_core::{ArraySpec, Shape, ops};
@@ -88,12 +88,9 @@ impl JacobianFunction {
             (_, Direction::Forward) => ("jacfwd", fun.clone()),
             (_, Direction::Reverse) => ("jacrev", fun.clone()),
         };
-        let flags: &'static [&'static str] = match this.selection.assumption {
-            Assumption::Nothing => &[],
-            Assumption::Holomorphic => &["holomorphic"],
-        };
+        let keywords = [("holomorphic", this.selection.assumption == Assumption::Holomorphic)];
         let args = (of, this.selection.arguments().0, this.has_aux).into_pyobject(py)?;
-        reduce(slf.as_any(), fun, Creation { transform, args, flags })
+        reduce(slf.as_any(), fun, Creation { transform, args, keywords: Some(keywords.into_py_dict(py)?) })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
@@ -295,14 +292,38 @@ fn hessian<'py>(
     jacobian("hessian", first.as_any(), argnums, Direction::Forward, has_aux, assumption)
 }
 
-/// Derivative of a function at a point, as a linear function; returned by `linearize`.
+/// Linear function: the derivative of a function at a point, or the matrix of a linear system.
 #[pyclass(name = "LinearFunction", module = "umber.core", frozen, dict, weakref)]
-struct LinearFunction {
+pub(super) struct LinearFunction {
     initialized: Initialized,
+    /// The function that the user called, for messages.
+    op: &'static str,
     linear: Linear,
     arguments: Pytree<()>,
     shapes: Vec<Shape>,
     outputs: Pytree<()>,
+}
+
+impl LinearFunction {
+    /// A linear function from a tree to one of the same structure.
+    pub(super) fn between<'py>(
+        py: Python<'py>,
+        op: &'static str,
+        linear: Linear,
+        tree: &Pytree<()>,
+    ) -> PyResult<Bound<'py, LinearFunction>> {
+        let shapes = linear.shapes().cloned().collect();
+        let arguments = Pytree::Tuple(vec![tree.structure(py)?], None);
+        let function = LinearFunction {
+            initialized: Initialized::YES,
+            op,
+            linear,
+            arguments,
+            shapes,
+            outputs: tree.structure(py)?,
+        };
+        Bound::new(py, function)
+    }
 }
 
 #[pymethods]
@@ -311,7 +332,7 @@ impl LinearFunction {
     fn __call__(&self, py: Python<'_>, tangents: &Bound<'_, PyTuple>) -> PyResult<Py<PyAny>> {
         let root = "tangents";
         let mut entries = Vec::new();
-        self.arguments.align("linearize", tangents.as_any(), &PytreePath::Root(root), &mut entries)?;
+        self.arguments.align(self.op, tangents.as_any(), &PytreePath::Root(root), &mut entries)?;
         let mut arrays = Vec::with_capacity(entries.len());
         for (i, (value, shape)) in entries.into_iter().zip(&self.shapes).enumerate() {
             let array = value.map(|value| from_object(&value, None)).transpose()?.flatten();
@@ -321,7 +342,8 @@ impl LinearFunction {
                     let got =
                         other.map_or_else(|| "no array".into(), |array| format!("shape {}", array.shape()));
                     return Err(PyValueError::new_err(format!(
-                        "[linearize] {}: got {got}, expected an array of shape {shape}",
+                        "[{}] {}: got {got}, expected an array of shape {shape}",
+                        self.op,
                         self.arguments.path_of(py, root, i)
                     )));
                 }
@@ -404,6 +426,7 @@ fn linearize<'py>(
     drop(trace);
     let function = LinearFunction {
         initialized: Initialized::YES,
+        op: "linearize",
         linear,
         arguments: primals.tree.structure(py)?,
         shapes,

@@ -4,13 +4,12 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
-use umber_core::transforms::Mapped;
-use umber_core::{Array, ops};
+use umber_core::Array;
 
+use super::leading_axes::map_leading_axes;
 use super::wrapper::{describe, wrap_function};
 use super::{Initialized, call_user, check_callable};
 use crate::args::Operand;
-use crate::enter::OrRaise;
 use crate::error_text::with_name;
 use crate::new_array::NewArray;
 use crate::pytree::{Pytree, PytreePath};
@@ -32,25 +31,6 @@ struct Call<'a, 'py> {
 }
 
 impl Call<'_, '_> {
-    /// Apply the function to every element of arrays that broadcast to `shape` and have as many axes.
-    ///
-    /// Returns the structure of its result, and the arrays.
-    fn run(&self, arrays: &[Array], shape: &[usize]) -> PyResult<(Pytree, Vec<Array>)> {
-        let Some((&length, inner)) = shape.split_first() else { return self.call_once(arrays) };
-        let mut axes = Vec::with_capacity(arrays.len());
-        let mut inputs = Vec::with_capacity(arrays.len());
-        for array in arrays {
-            let is_mapped = array.shape()[0] == length;
-            let input = if is_mapped { Ok(array.clone()) } else { ops::squeeze(array, Some(&[0])) };
-            inputs.push(input.or_raise()?);
-            axes.push(is_mapped.then_some(0));
-        }
-        let mapped = Mapped::begin(&inputs, &axes).or_raise()?;
-        let (tree, outputs) = self.run(&mapped.trace.inputs, inner)?;
-        let stacked = mapped.end(&outputs, &vec![Some(0); outputs.len()]).or_raise()?;
-        Ok((tree, stacked))
-    }
-
     /// Call the function once, with scalars in place of the array arguments.
     fn call_once(&self, scalars: &[Array]) -> PyResult<(Pytree, Vec<Array>)> {
         let py = self.function.py();
@@ -91,34 +71,20 @@ impl ScalarKernel {
         let arguments = with_name(py, "kernel", || {
             args.iter().map(|argument| argument.extract()).collect::<PyResult<Vec<Operand>>>()
         })?;
-        let arrays: Vec<&Array> = arguments
+        let arrays: Vec<Array> = arguments
             .iter()
             .filter_map(|operand| match operand {
-                Operand::Array(array) => Some(array),
+                Operand::Array(array) => Some(array.clone()),
                 Operand::Number(_) => None,
             })
             .collect();
         if arrays.is_empty() {
             return Err(PyTypeError::new_err("[kernel] needs at least one array"));
         }
-        let shape = ops::broadcast_all("kernel", &arrays).or_raise()?[0].shape().clone();
         let call = Call { function: self.function.bind(py), arguments: &arguments, originals: args };
-        let (tree, outputs) = if arrays.iter().all(|array| *array.shape() == shape) && shape.ndim() > 1 {
-            // Merge the axes: fewer nested traces, and the same elements.
-            let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
-            let (tree, outputs) =
-                call.run(&flat.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;
-            let lengths: Vec<i64> = shape.iter().map(|&length| length as i64).collect();
-            let shaped = outputs.iter().map(|output| ops::reshape(output, &lengths));
-            (tree, shaped.collect::<umber_core::Result<Vec<_>>>().or_raise()?)
-        } else {
-            let aligned = arrays.iter().map(|array| {
-                let missing = shape.ndim() - array.ndim();
-                let lengths = array.shape().iter().map(|&length| length as i64);
-                ops::reshape(array, &std::iter::repeat_n(1, missing).chain(lengths).collect::<Vec<_>>())
-            });
-            call.run(&aligned.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &shape)?
-        };
+        let (tree, outputs) = map_leading_axes("kernel", &arrays, &vec![0; arrays.len()], &mut |scalars| {
+            call.call_once(scalars)
+        })?;
         tree.rebuild(py, &outputs)
     }
 

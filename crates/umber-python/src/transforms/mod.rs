@@ -1,17 +1,21 @@
 //! Function transforms: Python functions in, Python functions out.
 
 mod arguments;
+mod callback;
 mod compile;
 mod control_flow;
 mod custom;
 pub(crate) mod eval;
 mod export;
 mod grad;
+mod implicit;
 mod jacobian;
 pub(crate) mod kernel;
+mod leading_axes;
 mod signature;
 mod state;
 mod substitution;
+mod vectorize;
 mod vmap;
 mod wrapper;
 
@@ -28,7 +32,10 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     grad::register(module)?;
     jacobian::register(module)?;
     vmap::register(module)?;
+    vectorize::register(module)?;
     custom::register(module)?;
+    callback::register(module)?;
+    implicit::register(module)?;
     compile::register(module)?;
     export::register(module)?;
     control_flow::register(module)

@@ -242,7 +242,7 @@ impl VmapFunction {
         let (py, this) = (slf.py(), slf.get());
         let fun = this.fun.bind(py);
         let args = PyTuple::new(py, [fun, this.in_axes.bind(py), this.out_axes.bind(py)])?;
-        reduce(slf.as_any(), fun, Creation { transform: "vmap", args, flags: &[] })
+        reduce(slf.as_any(), fun, Creation { transform: "vmap", args, keywords: None })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -73,8 +73,8 @@ pub(super) struct Creation<'py> {
     pub(super) transform: &'static str,
     /// All positional arguments.
     pub(super) args: Bound<'py, PyTuple>,
-    /// Flags that are passed by name.
-    pub(super) flags: &'static [&'static str],
+    /// Arguments that are passed by name.
+    pub(super) keywords: Option<Bound<'py, PyDict>>,
 }
 
 /// The parts that pickle and copy need: the name of a function that is found by it, as for other functions, or else the call
@@ -89,12 +89,8 @@ pub(super) fn reduce<'py>(
         return Ok(name.into_any());
     }
     let mut transform = py.import("umber.core")?.getattr(call.transform)?;
-    if !call.flags.is_empty() {
-        let flags = PyDict::new(py);
-        for flag in call.flags {
-            flags.set_item(flag, true)?;
-        }
-        transform = py.import("functools")?.getattr("partial")?.call((transform,), Some(&flags))?;
+    if let Some(keywords) = &call.keywords {
+        transform = py.import("functools")?.getattr("partial")?.call((transform,), Some(keywords))?;
     }
     let copied = attributes(fun);
     let later = PyDict::new(py);

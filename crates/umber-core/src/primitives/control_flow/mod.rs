@@ -17,7 +17,7 @@ use umber_types::{Error, Result, ensure, error};
 pub use self::branch::{Branch, Choice};
 pub(crate) use self::counted_loop::stacked;
 pub use self::counted_loop::{Iteration, Loop, Order};
-pub use self::while_loop::{Condition, While};
+pub use self::while_loop::{Condition, Limit, While};
 use crate::generalization::Change;
 use crate::graph::{Array, ArraySpec, Inputs, Program};
 use crate::op::Op;

@@ -19,8 +19,20 @@ pub struct Condition {
     pub condition: Body,
     /// Returns the next carry.
     pub body: Body,
+    /// The end of the loop if the condition still holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     #[serde(skip)]
     pub(crate) lowered: LoweredCache,
+}
+
+/// A limit on the number of iterations, which gives the loop a reverse mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub struct Limit {
+    /// The maximum number of iterations.
+    pub iterations: usize,
+    /// The backward pass saves the carry of every n-th iteration; at least 1.
+    pub saved_every: usize,
 }
 
 /// A function applied while a condition holds.
@@ -29,8 +41,8 @@ pub struct While(pub Arc<Condition>);
 
 impl While {
     /// `body` applied while `condition` holds; both take the same arguments.
-    pub fn new(construct: Construct, condition: Body, body: Body) -> While {
-        While(Condition { construct, condition, body, lowered: LoweredCache::default() }.into())
+    pub fn new(construct: Construct, condition: Body, body: Body, limit: Option<Limit>) -> While {
+        While(Condition { construct, condition, body, limit, lowered: LoweredCache::default() }.into())
     }
 }
 
@@ -50,14 +62,16 @@ impl Primitive for While {
         condition.validate(site)?;
         body.validate(site)?;
         let expected = [ArraySpec::new(Shape::scalar(), DType::Bool)];
-        let fits = condition.outputs == expected && body.arguments().starts_with(&body.outputs);
+        let fits = condition.outputs == expected
+            && body.arguments().starts_with(&body.outputs)
+            && self.0.limit.is_none_or(|limit| limit.saved_every > 0);
         site.must(fits, "a condition and a function that returns its carry")
     }
 
     fn generalize(&self, change: &mut Change<'_>) -> Option<Generalized> {
         let specs: Vec<ArraySpec> = change.new.iter().map(|&spec| spec.clone()).collect();
         let [condition, body] = [&self.0.condition, &self.0.body].map(|body| body.refined(change, &specs));
-        Some(Generalized::of(While::new(self.0.construct, condition?, body?)))
+        Some(Generalized::of(While::new(self.0.construct, condition?, body?, self.0.limit)))
     }
 
     fn vjp(&self, _at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {

@@ -140,7 +140,7 @@ impl ForiLoop {
             (0..loop_body.program.arguments.len()).map(|i| if i < count { i } else { i + 1 }).collect();
         loop_body.program = loop_body.program.among(arguments, &new_indices);
         let inputs = std::iter::once(lower).chain(init).chain([upper]).collect();
-        let mut results = record(Construct::ForiLoop, inputs, condition, (loop_body, captured))?;
+        let mut results = record(Construct::ForiLoop, inputs, condition, (loop_body, captured), None)?;
         results.remove(0);
         Ok(results)
     }

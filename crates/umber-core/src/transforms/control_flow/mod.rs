@@ -12,8 +12,10 @@
 //! | `scan`, `fori_loop` | `scan`, and `fori_loop` and `map`, which use it |
 //! | `cond` | `cond`, `switch` |
 //! | `while_loop` | `while_loop` |
+//! | `associative_scan` | `associative_scan`, which records ordinary operations |
 //! | `loop_rules`, `loop_vjp`, `loop_jvp`, `cond_rules`, `while_rules` | the derivatives and batches of the three operations |
 
+mod associative_scan;
 mod cond;
 mod cond_rules;
 mod fori_loop;
@@ -30,11 +32,12 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use umber_types::{Result, Shape};
 
+pub use self::associative_scan::{AssociativeScan, CombineFunction, associative_scan};
 pub use self::cond::{BranchFunction, Branches, cond, switch};
 pub use self::fori_loop::{Batches, Bound, ForiLoop, RowFunction, fori_loop, map, map_batches};
 pub use self::scan::{Checkpoint, Scan, ScanOptions, Scanned, scan};
 pub use self::traced_function::{LeafName, TracedFunction};
-pub use self::while_loop::{WhileLoop, WhileLoopBody, while_loop};
+pub use self::while_loop::{WhileLoop, WhileLoopBody, bounded_while_loop, while_loop};
 use super::jvp::push;
 use super::trace::{Tape, Trace};
 use super::vjp::pull;

@@ -23,6 +23,17 @@ pub enum Checkpoint {
     SquareRoot,
 }
 
+impl Checkpoint {
+    /// The number of iterations, out of `length`, for each saved carry; at least 1.
+    pub(super) fn every(self, length: usize) -> usize {
+        match self {
+            Checkpoint::EveryStep => 1,
+            Checkpoint::Every(every) => every.max(1),
+            Checkpoint::SquareRoot => ((length as f64).sqrt().round() as usize).max(1),
+        }
+    }
+}
+
 /// Options of a loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanOptions {
@@ -162,6 +173,19 @@ struct LoopShape {
     rows: usize,
 }
 
+/// Record a loop without rows; returns the last carry.
+pub(super) fn repeat(
+    construct: Construct,
+    length: usize,
+    body: Closed,
+    init: Vec<Array>,
+    checkpoint: Checkpoint,
+) -> Result<Vec<Array>> {
+    let options = ScanOptions { checkpoint, ..ScanOptions::default() };
+    let loop_shape = LoopShape { construct, length, order: options.order, rows: 0 };
+    loop_shape.run(body, init, Vec::new(), options).map(|(carry, _)| carry)
+}
+
 /// A body with a reduced carry, and which of the original carries it still carries.
 struct ReducedBody {
     body: Body,
@@ -201,11 +225,7 @@ impl LoopShape {
         constants: Vec<Array>,
         options: ScanOptions,
     ) -> Result<(Vec<Array>, Vec<Array>)> {
-        let every = match options.checkpoint {
-            Checkpoint::EveryStep => 1,
-            Checkpoint::Every(every) => every,
-            Checkpoint::SquareRoot => ((self.length as f64).sqrt().round() as usize).max(1),
-        };
+        let every = options.checkpoint.every(self.length);
         if every <= 1 || self.length <= 1 {
             return self.unrolled(body, carry, sequences, constants, options.unroll);
         }

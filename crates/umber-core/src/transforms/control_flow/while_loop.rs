@@ -3,9 +3,9 @@
 use umber_types::{DType, Result, ensure};
 
 use super::traced_function::{Counter, check_carry};
-use super::{Closed, Construct, LeafName, TracedFunction};
+use super::{Checkpoint, Closed, Construct, LeafName, TracedFunction};
 use crate::graph::{Array, ArraySpec};
-use crate::primitives::control_flow::{Body, While};
+use crate::primitives::control_flow::{Body, Limit, While};
 use crate::primitives::rules::cast;
 use umber_types::Shape;
 
@@ -15,6 +15,7 @@ pub(super) fn record(
     operands: Vec<Array>,
     condition: Closed,
     body: Closed,
+    limit: Option<Limit>,
 ) -> Result<Vec<Array>> {
     let count = operands.len();
     let (condition, condition_captured) = condition;
@@ -28,7 +29,8 @@ pub(super) fn record(
         program: body.program.among(arguments.clone(), indices),
         outputs: body.outputs,
     };
-    let op = While::new(construct, renumber(condition, &condition_indices), renumber(body, &body_indices));
+    let (condition, body) = (renumber(condition, &condition_indices), renumber(body, &body_indices));
+    let op = While::new(construct, condition, body, limit);
     Ok(Array::record(op, inputs.into())?.into_vec())
 }
 
@@ -36,12 +38,20 @@ pub(super) fn record(
 #[derive(Debug)]
 pub struct WhileLoop {
     init: Vec<Array>,
+    limit: Option<Limit>,
 }
 
 impl WhileLoop {
     /// Begin with the initial carry.
     pub fn begin(init: &[Array]) -> WhileLoop {
-        WhileLoop { init: init.to_vec() }
+        WhileLoop { init: init.to_vec(), limit: None }
+    }
+
+    /// The same loop with a maximum number of iterations, and so with a reverse mode that saves these carries.
+    #[must_use]
+    pub fn limited(self, iterations: usize, checkpoint: Checkpoint) -> WhileLoop {
+        let limit = Limit { iterations, saved_every: checkpoint.every(iterations) };
+        WhileLoop { limit: Some(limit), ..self }
     }
 
     /// Begin to trace the condition.
@@ -61,7 +71,7 @@ impl WhileLoop {
         let pred = [cast(pred, DType::Bool)?];
         let counts = traced_fn.counts(&pred);
         let condition = traced_fn.end_condition_trace(&pred, counts.then_some(self.init.len()));
-        Ok(WhileLoopBody { init: self.init, condition, counts })
+        Ok(WhileLoopBody { init: self.init, condition, counts, limit: self.limit })
     }
 }
 
@@ -72,6 +82,7 @@ pub struct WhileLoopBody {
     condition: Closed,
     /// Whether the condition depends on the index of the iteration.
     counts: bool,
+    limit: Option<Limit>,
 }
 
 impl WhileLoopBody {
@@ -103,7 +114,7 @@ impl WhileLoopBody {
             }
             operands.push(zero);
         }
-        let mut results = record(Construct::WhileLoop, operands, condition, body)?;
+        let mut results = record(Construct::WhileLoop, operands, condition, body, self.limit)?;
         results.truncate(count);
         Ok(results)
     }
@@ -113,7 +124,7 @@ impl WhileLoopBody {
 ///
 /// Both functions are traced once; the carry keeps its shapes and dtypes. Memory does not grow with the number of
 /// iterations. Under `vmap` the loop runs until the condition is false for every batch element. `jvp`
-/// works; a gradient does not, because the number of carries to keep is unknown. Fails if the carry changes its shapes or
+/// works; a gradient does not, because the number of carries to keep is unknown: see [`bounded_while_loop`]. Fails if the carry changes its shapes or
 /// dtypes, or if the condition is not a scalar.
 ///
 /// ```
@@ -132,7 +143,43 @@ pub fn while_loop(
     body_fun: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
     init: &[Array],
 ) -> Result<Vec<Array>> {
-    let builder = WhileLoop::begin(init);
+    run(WhileLoop::begin(init), cond_fun, body_fun)
+}
+
+/// As [`while_loop`], for at most `max_iterations` iterations.
+///
+/// The bound gives the loop a gradient. The backward pass runs the loop again and saves as many carries as a scan of
+/// `max_iterations` rows does, according to `checkpoint`; iterations after the end only test the condition.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::transforms::control_flow::{Checkpoint, bounded_while_loop};
+/// use umber::transforms::grad;
+/// use umber::{Array, ops};
+/// // Newton's method for the square root, and its derivative.
+/// let root = |a: &Array| {
+///     let is_far = |x: &[Array]| ops::greater(&ops::abs(&(&x[0] * &x[0] - a))?, &Array::from(1e-5f32));
+///     let step = |x: &[Array]| Ok(vec![(&x[0] + &(a / &x[0])) * 0.5]);
+///     Ok(bounded_while_loop(is_far, step, &[Array::from(1.0f32)], 20, Checkpoint::EveryStep)?.remove(0))
+/// };
+/// assert!((grad(root)(&Array::from(4.0f32))?.item()?.as_f64() - 0.25).abs() < 1e-4);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn bounded_while_loop(
+    cond_fun: impl FnOnce(&[Array]) -> Result<Array>,
+    body_fun: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
+    init: &[Array],
+    max_iterations: usize,
+    checkpoint: Checkpoint,
+) -> Result<Vec<Array>> {
+    run(WhileLoop::begin(init).limited(max_iterations, checkpoint), cond_fun, body_fun)
+}
+
+fn run(
+    builder: WhileLoop,
+    cond_fun: impl FnOnce(&[Array]) -> Result<Array>,
+    body_fun: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
+) -> Result<Vec<Array>> {
     let traced_fn = builder.trace_function();
     let pred = cond_fun(&traced_fn.trace.inputs)?;
     let builder = builder.end_condition(traced_fn, &pred)?;

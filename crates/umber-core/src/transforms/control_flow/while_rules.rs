@@ -1,18 +1,65 @@
-//! Derivatives and batches of loops of unknown length.
+//! Derivatives and batches of loops with a condition.
 
-use umber_types::{KeepAxes, Result, Shape, bail};
+use std::sync::Arc;
 
+use umber_types::{DType, KeepAxes, Result, Shape, bail};
+
+use super::cond::record_branch;
+use super::scan::repeat;
 use super::while_loop::record;
-use super::{batch_body, chosen, derivative_spec, pushed, reaches, trace_function, zero};
-use crate::graph::{Array, ArraySpec};
+use super::{
+    Checkpoint, Tape, batch_body, chosen, derivative_spec, pull, pushed, reaches, trace_function, zero,
+};
+use crate::graph::tracing::{self, Residuals};
+use crate::graph::{Array, ArraySpec, Node};
 use crate::op::Op;
 use crate::ops;
 use crate::primitive::{Batched, Cotangents, batch_size};
 use crate::primitives::control::Control;
-use crate::primitives::control_flow::{Construct, While};
+use crate::primitives::control_flow::{Condition, Construct, Limit, While};
 use crate::primitives::rules::{self, reshape};
 
-/// Reverse mode is an error, since the number of carries to save is unknown, unless no derivative passes through the loop.
+/// The outputs of a loop with a limit, as a loop of that many iterations, which leave the carry unchanged once the condition is
+/// false.
+fn as_counted_loop(operation: &Condition, limit: Limit, inputs: &[Array]) -> Result<Vec<Array>> {
+    let count = operation.body.outputs.len();
+    let specs = operation.body.arguments();
+    let unchanged =
+        trace_function(Construct::Cond, specs.iter().cloned(), |arguments| Ok(arguments[..count].to_vec()))?;
+    let (body, captured) = trace_function(operation.construct, specs.iter().cloned(), |arguments| {
+        let holds = operation.condition.program.replay(arguments)?;
+        let branches = vec![unchanged, (operation.body.clone(), Vec::new())];
+        record_branch(Construct::Cond, &rules::cast(&holds[0], DType::Int32)?, arguments, branches)
+    })?;
+    let constants = inputs[count..].iter().cloned().chain(captured).collect();
+    let checkpoint = Checkpoint::Every(limit.saved_every);
+    repeat(operation.construct, limit.iterations, (body, constants), inputs[..count].to_vec(), checkpoint)
+}
+
+/// Reverse mode through a counted loop, which runs the iterations again and saves their carries.
+fn pull_limited(
+    operation: &Condition,
+    limit: Limit,
+    inputs: &[Array],
+    needs_cotangent: &[bool],
+    cotangents: &[Option<Array>],
+) -> Result<Cotangents> {
+    let outputs = {
+        let _residuals = tracing::with_residuals(Residuals::Kept);
+        as_counted_loop(operation, limit, inputs)?
+    };
+    let sources: Vec<Array> = chosen(inputs, needs_cotangent).cloned().collect();
+    let is_input = |node: &Arc<Node>| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node));
+    let tape = Tape::between(&sources, &outputs, is_input);
+    let mut slots = pull(&tape, &outputs, cotangents.iter().cloned())?;
+    // Taken, not cloned: an array that is used as two inputs has one cotangent, not two.
+    let mut take = |input: &Array| tape.slot(input).and_then(|slot| slots[slot].take());
+    let pulled = inputs.iter().zip(needs_cotangent);
+    Ok(pulled.map(|(input, &needs_cotangent)| if needs_cotangent { take(input) } else { None }).collect())
+}
+
+/// Reverse mode is an error without a limit, since the number of carries to save is unknown, unless no derivative passes through
+/// the loop.
 pub(super) fn pull_while(
     repeated: &While,
     inputs: &[Array],
@@ -30,6 +77,9 @@ pub(super) fn pull_while(
     if !active.iter().zip(cotangents).any(|(&active, cotangent)| active && cotangent.is_some()) {
         return Ok(inputs.iter().map(|_| None).collect());
     }
+    if let Some(limit) = operation.limit {
+        return pull_limited(operation, limit, inputs, needs_cotangent, cotangents);
+    }
     match operation.construct {
         Construct::ForiLoop => bail!(
             Value("fori_loop"),
@@ -39,9 +89,8 @@ pub(super) fn pull_while(
         Construct::WhileLoop | Construct::Scan | Construct::Map | Construct::Cond | Construct::Switch => {
             bail!(
                 Value("while_loop"),
-                "a loop of unknown length has no gradient: the number of iterations is unknown. Use a scan \
-                 or a fori_loop between integers, with mx.where to mask later iterations, or stop_gradient; \
-                 jvp works"
+                "a loop of unknown length has no gradient: the number of iterations is unknown. Set \
+                 max_iterations, use a scan or a fori_loop between integers, or stop_gradient; jvp works"
             )
         }
     }
@@ -96,7 +145,7 @@ pub(super) fn push_while(
         .chain(inputs[carry..].iter().cloned())
         .chain(tangents[carry..].iter().flatten().cloned())
         .collect();
-    let results = record(operation.construct, operands, condition, body)?;
+    let results = record(operation.construct, operands, condition, body, operation.limit)?;
     let mut changes = results[carry..].iter();
     Ok(active.iter().map(|&active| if active { changes.next().cloned() } else { None }).collect())
 }
@@ -141,6 +190,7 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
             operands,
             (batched_condition, condition_captured),
             (batched_body, body_captured),
+            operation.limit,
         )?;
         return Ok(as_batched(results, &batched));
     }
@@ -163,7 +213,8 @@ pub(super) fn batch_while(repeated: &While, inputs: &[Batched]) -> Result<Vec<Ba
         };
         next.iter().zip(arguments).map(select_active).collect()
     })?;
-    Ok(as_batched(record(operation.construct, operands, condition, body)?, &batched))
+    let results = record(operation.construct, operands, condition, body, operation.limit)?;
+    Ok(as_batched(results, &batched))
 }
 
 fn as_batched(results: Vec<Array>, batched: &[bool]) -> Vec<Batched> {

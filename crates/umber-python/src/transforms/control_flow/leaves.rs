@@ -13,20 +13,20 @@ use crate::new_array::NewArray;
 use crate::pytree::Pytree;
 
 /// A flattened tree whose leaves are arrays or `None`.
-pub(super) struct Leaves {
+pub(in crate::transforms) struct Leaves {
     /// The structure.
-    pub(super) tree: Pytree,
+    pub(in crate::transforms) tree: Pytree,
     /// The leaves.
-    pub(super) arrays: Vec<Array>,
+    pub(in crate::transforms) arrays: Vec<Array>,
     /// Whether each leaf was a Python number, which is weakly typed.
-    pub(super) is_weak: Vec<bool>,
+    pub(in crate::transforms) is_weak: Vec<bool>,
     /// Paths of the leaves, for messages.
     paths: Vec<String>,
 }
 
 impl Leaves {
     /// Flatten a value; numbers and objects that share memory become arrays. `root` is its name in messages.
-    pub(super) fn of(op: &str, root: &str, value: &Bound<'_, PyAny>) -> PyResult<Leaves> {
+    pub(in crate::transforms) fn of(op: &str, root: &str, value: &Bound<'_, PyAny>) -> PyResult<Leaves> {
         let mut leaves = Leaves {
             tree: Pytree::Other(value.py().None()),
             arrays: Vec::new(),
@@ -74,12 +74,12 @@ impl Leaves {
     }
 
     /// Name of the i-th leaf in messages.
-    pub(super) fn name(&self, i: usize) -> String {
+    pub(in crate::transforms) fn name(&self, i: usize) -> String {
         self.paths.get(i).cloned().unwrap_or_else(|| format!("leaf {i}"))
     }
 
     /// The arrays of `value`, which must have this structure; numbers take the dtypes of the leaves at the same positions.
-    pub(super) fn matching(
+    pub(in crate::transforms) fn matching(
         &self,
         py: Python<'_>,
         op: &str,
@@ -170,7 +170,12 @@ fn is_same_class(a: Option<&Py<PyAny>>, b: Option<&Py<PyAny>>) -> bool {
 }
 
 /// Convert a leaf to an array; a number takes `dtype`, if numbers of its kind can have it.
-fn leaf(op: &str, path: &str, value: &Bound<'_, PyAny>, dtype: Option<DType>) -> PyResult<Array> {
+pub(in crate::transforms) fn leaf(
+    op: &str,
+    path: &str,
+    value: &Bound<'_, PyAny>,
+    dtype: Option<DType>,
+) -> PyResult<Array> {
     let dtype = match (number(value)?, dtype) {
         (Some(number), Some(dtype)) => {
             let number_dtype = number.default_dtype();

@@ -109,7 +109,7 @@ const MAX_RETRACES: usize = 8;
 ///
 /// See Also
 /// --------
-/// fori_loop, map, while_loop, cumsum
+/// associative_scan, fori_loop, map, while_loop, cumsum
 ///
 /// Notes
 /// -----
@@ -274,18 +274,23 @@ fn fori_loop<'py>(
 ///     Called as ``body_fun(carry)``; returns the next carry, of the same structure, shapes and dtypes.
 /// init : array_like or pytree of array_like
 ///     First carry. Python numbers take the dtype that `body_fun` gives them.
+/// max_iterations : int, optional
+///     Stop after this number of iterations even if the condition holds; gives the loop a gradient. Default: no limit.
+/// checkpoint : int or {"sqrt"}, optional
+///     With `max_iterations`: keep only every k-th carry for the gradient, as in `scan`. Default: None, keep all.
 ///
 /// Returns
 /// -------
 /// array or pytree of arrays
-///     First carry for which ``cond_fun(carry)`` is false.
+///     First carry for which ``cond_fun(carry)`` is false, or the carry after `max_iterations`.
 ///
 /// Raises
 /// ------
 /// TypeError
 ///     If the carry changes its dtype or structure.
 /// ValueError
-///     If the condition is not a scalar, if the carry changes its shape, or if a reverse-mode gradient is taken.
+///     If the condition is not a scalar, if the carry changes its shape, if `max_iterations` is negative, if `checkpoint` is out
+///     of range or given without `max_iterations`, or if a reverse-mode gradient is taken without it.
 ///
 /// See Also
 /// --------
@@ -294,25 +299,44 @@ fn fori_loop<'py>(
 /// Notes
 /// -----
 /// Both functions are traced once, on arrays without values. Memory does not grow with the number of iterations. `jvp`
-/// works, `grad` and `vjp` do not, because the number of carries to keep is unknown. Under `vmap` the loop runs until the
-/// condition is false for every batch element; elements whose condition is false keep their value.
+/// works. `grad` and `vjp` need `max_iterations`, because the number of carries to keep is otherwise unknown: they run the loop
+/// again and keep the carries of `max_iterations` iterations. Under `vmap` the loop runs until the condition is false for every
+/// batch element; elements whose condition is false keep their value.
 ///
 /// Examples
 /// --------
 /// >>> mx.while_loop(lambda x: x < 100, lambda x: 2 * x, mx.array(3))
 /// array(192, dtype=int32)
+/// >>> root = lambda a: mx.while_loop(
+/// ...     lambda x: mx.abs(x * x - a) > 1e-4, lambda x: (x + a / x) / 2, 1.0, max_iterations=20
+/// ... )
+/// >>> mx.value_and_grad(root)(mx.array(4.0))
+/// (array(2, dtype=float32), array(0.25, dtype=float32))
 #[pyfunction]
+#[pyo3(signature = (cond_fun, body_fun, init, *, max_iterations = None, checkpoint = None))]
 fn while_loop<'py>(
     cond_fun: &Bound<'py, PyAny>,
     body_fun: &Bound<'py, PyAny>,
     init: &Bound<'py, PyAny>,
+    max_iterations: Option<i64>,
+    checkpoint: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let py = body_fun.py();
     check_callable("while_loop", cond_fun)?;
     check_callable("while_loop", body_fun)?;
+    let max_iterations = rows("while_loop", "max_iterations", max_iterations)?;
+    if checkpoint.is_some() && max_iterations.is_none() {
+        return Err(PyValueError::new_err(
+            "[while_loop] checkpoint: needs max_iterations, without which there is no gradient",
+        ));
+    }
+    let checkpoint = self::checkpoint("while_loop", checkpoint)?;
     let mut init = Leaves::of("while_loop", "carry", init)?;
     for retraces in 0.. {
-        let while_loop = WhileLoop::begin(&init.arrays);
+        let mut while_loop = WhileLoop::begin(&init.arrays);
+        if let Some(iterations) = max_iterations {
+            while_loop = while_loop.limited(iterations, checkpoint);
+        }
         let traced = while_loop.trace_function();
         let returned = call_user(cond_fun, (init.tree.rebuild(py, &traced.trace.inputs)?,), None)?;
         let Some(pred) = from_object(&returned, None)? else {
@@ -335,7 +359,7 @@ fn while_loop<'py>(
 }
 
 /// Error while a function is traced: from Python or from umber.
-enum Failure {
+pub(super) enum Failure {
     Python(PyErr),
     Core(Error),
 }

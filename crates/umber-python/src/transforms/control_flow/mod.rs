@@ -1,12 +1,14 @@
-//! `scan`, `fori_loop`, `map`, `while_loop`, `cond`, `switch`.
+//! `scan`, `associative_scan`, `fori_loop`, `map`, `while_loop`, `cond`, `switch`.
 
+mod associative_scan;
 mod branches;
-mod leaves;
+pub(super) mod leaves;
 mod loops;
 
 use pyo3::prelude::*;
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     loops::register(module)?;
+    associative_scan::register(module)?;
     branches::register(module)
 }
