@@ -90,6 +90,11 @@ impl ArgSelection {
         Ok(ArgSelection { op, argnums: unique, argnames, single, assumption })
     }
 
+    /// The arguments `argnums` and `argnames` of an equal selection.
+    pub(super) fn arguments(&self) -> (Vec<usize>, Vec<String>) {
+        (self.argnums.clone(), self.argnames.clone())
+    }
+
     /// The function that the user called.
     pub(super) fn op(&self) -> &'static str {
         self.op

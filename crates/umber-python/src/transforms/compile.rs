@@ -11,8 +11,8 @@ use umber_core::graph::tracing::Lengths;
 
 use super::signature::{Objects, Signature};
 use super::state::{RemovedState, StatePath, StateSnapshot, check_state, gather};
-use super::{Initialized, check_callable, describe};
-use super::{call_user, wrap_function};
+use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
@@ -266,6 +266,22 @@ impl CompiledFunction {
         let compiled = self.find_or_compile(py, &call)?;
         let outputs = compiled.graph.call(call.arrays).or_raise()?;
         self.deliver(py, &compiled.output_form, &outputs)
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let fun = this.fun.bind(py);
+        let shapeless = this.lengths == Lengths::Free;
+        let args = (fun, this.inputs.bind(py), this.outputs.bind(py), shapeless).into_pyobject(py)?;
+        reduce(slf.as_any(), fun, Creation { transform: "compile", args, flags: &[] })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

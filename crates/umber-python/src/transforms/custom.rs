@@ -13,8 +13,8 @@ use umber_core::transforms::{Batched, RuleSet, Rules, Trace, end_checkpoint, to_
 use umber_core::{Array, Result, ops};
 
 use super::vmap::broadcast_out_axes;
-use super::{Initialized, check_callable, describe};
-use super::{call_user, copy_metadata, wrap_function};
+use super::wrapper::{Creation, bind, copy_metadata, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::array::PyArray;
 use crate::convert::from_object;
 use crate::enter::{OrRaise, carry, to_exception};
@@ -272,6 +272,22 @@ impl CustomFunction {
         outputs.rebuild(py, &recorded)
     }
 
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    /// Return the parts that pickle and copy need.
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let rules = this.lock().clone_ref(py);
+        let args = (this.fun.bind(py), rules.vjp, rules.jvp, rules.vmap).into_pyobject(py)?;
+        reduce(slf.as_any(), this.fun.bind(py), Creation { transform: "_custom_function", args, flags: &[] })
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         describe(OP, &self.fun, py)
     }
@@ -287,6 +303,20 @@ impl CustomFunction {
         visit.call(&rules.jvp)?;
         visit.call(&rules.vmap)
     }
+}
+
+/// Create a `custom_function` with rules, for pickles and copies.
+#[pyfunction]
+#[pyo3(name = "_custom_function")]
+fn with_user_rules<'py>(
+    f: &Bound<'py, PyAny>,
+    vjp: Option<Py<PyAny>>,
+    jvp: Option<Py<PyAny>>,
+    vmap: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, CustomFunction>> {
+    let function = CustomFunction::new(f)?;
+    *function.lock() = UserRules { vjp, jvp, vmap };
+    wrap_function(function, f)
 }
 
 /// The arguments of a call, flattened.
@@ -566,6 +596,20 @@ impl CheckpointFunction {
         outputs.rebuild(py, &recorded)
     }
 
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let fun = slf.get().fun.bind(slf.py());
+        let args = PyTuple::new(slf.py(), [fun])?;
+        reduce(slf.as_any(), fun, Creation { transform: "checkpoint", args, flags: &[] })
+    }
+
     fn __repr__(&self, py: Python<'_>) -> String {
         describe("checkpoint", &self.fun, py)
     }
@@ -684,6 +728,7 @@ fn depends<'py>(
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<CustomFunction>()?;
+    module.add_function(wrap_pyfunction!(with_user_rules, module)?)?;
     module.add_function(wrap_pyfunction!(checkpoint, module)?)?;
     module.add_function(wrap_pyfunction!(depends, module)?)
 }

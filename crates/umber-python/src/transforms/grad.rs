@@ -9,8 +9,8 @@ use umber_core::transforms::{Trace, pull_back, pull_holomorphic, push_forward};
 
 use super::arguments::{ArgSelection, Assumption};
 use super::substitution::{Substitution, claim, make_distinct};
-use super::{Initialized, check_callable, describe};
-use super::{call_user, wrap_function};
+use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::enter::OrRaise;
@@ -86,6 +86,29 @@ impl GradFunction {
             (true, None) => pair(returned.unbind(), output),
             (true, Some(aux)) => pair(pair(returned.unbind(), aux.unbind())?, output),
         }
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let (argnums, argnames) = this.selection.arguments();
+        let transform = if this.with_value { "value_and_grad" } else { "grad" };
+        let flags: &'static [&'static str] = match (this.has_aux, this.selection.assumption) {
+            (false, Assumption::Nothing) => &[],
+            (true, Assumption::Nothing) => &["has_aux"],
+            (false, Assumption::Holomorphic) => &["holomorphic"],
+            (true, Assumption::Holomorphic) => &["has_aux", "holomorphic"],
+        };
+        let fun = this.fun.bind(py);
+        let args = (fun, argnums, argnames).into_pyobject(py)?;
+        reduce(slf.as_any(), fun, Creation { transform, args, flags })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -14,8 +14,8 @@ use umber_core::{ArraySpec, Shape, ops};
 use super::arguments::{ArgSelection, Assumption};
 use super::grad::{Primals, split_aux};
 use super::substitution::{Substitution, claim};
-use super::{Initialized, check_callable, describe};
-use super::{call_user, wrap_function};
+use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::args::Ints;
 use crate::array::PyArray;
 use crate::convert::from_object;
@@ -69,6 +69,31 @@ impl JacobianFunction {
             Some(aux) => Ok(PyTuple::new(py, [output, aux.unbind()])?.into_any().unbind()),
             None => Ok(output),
         }
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let fun = this.fun.bind(py);
+        let (transform, of) = match (this.selection.op(), this.direction) {
+            // The reverse-mode Jacobian inside is one of this class, too.
+            ("hessian", Direction::Forward) => ("hessian", fun.getattr("__wrapped__")?),
+            (_, Direction::Forward) => ("jacfwd", fun.clone()),
+            (_, Direction::Reverse) => ("jacrev", fun.clone()),
+        };
+        let flags: &'static [&'static str] = match this.selection.assumption {
+            Assumption::Nothing => &[],
+            Assumption::Holomorphic => &["holomorphic"],
+        };
+        let args = (of, this.selection.arguments().0, this.has_aux).into_pyobject(py)?;
+        reduce(slf.as_any(), fun, Creation { transform, args, flags })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -7,8 +7,8 @@ use pyo3::{PyTraverseError, PyVisit};
 use umber_core::transforms::Mapped;
 use umber_core::{Array, ops};
 
-use super::{Initialized, check_callable, describe};
-use super::{call_user, wrap_function};
+use super::wrapper::{describe, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::args::Operand;
 use crate::enter::OrRaise;
 use crate::error_text::with_name;

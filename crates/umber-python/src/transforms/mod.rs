@@ -13,12 +13,12 @@ mod signature;
 mod state;
 mod substitution;
 mod vmap;
+mod wrapper;
 
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyRecursionError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use pyo3::{PyClass, PyClassInitializer};
 use umber_kernels::stack::stack_left;
 
 use crate::error_text::mark_final;
@@ -77,30 +77,4 @@ fn check_callable(op: &str, fun: &Bound<'_, PyAny>) -> PyResult<()> {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!("[{op}] got {}, expected a function", fun.get_type().name()?)))
-}
-
-/// Create the object of a transformed function, with the metadata of `fun` as `functools.wraps` copies it.
-fn wrap_function<'py, T: PyClass + Into<PyClassInitializer<T>>>(
-    object: T,
-    fun: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, T>> {
-    let object = Bound::new(fun.py(), object)?;
-    copy_metadata(object.as_any(), fun)?;
-    Ok(object)
-}
-
-/// Copy the name, the module and the documentation of `fun` to an object.
-fn copy_metadata(object: &Bound<'_, PyAny>, fun: &Bound<'_, PyAny>) -> PyResult<()> {
-    for name in ["__module__", "__name__", "__qualname__", "__doc__"] {
-        if let Ok(value) = fun.getattr(name) {
-            object.setattr(name, value)?;
-        }
-    }
-    Ok(())
-}
-
-/// The `repr` of a transformed function.
-fn describe(transform: &str, fun: &Py<PyAny>, py: Python<'_>) -> String {
-    let name = fun.bind(py).getattr("__name__").and_then(|name| name.extract::<String>());
-    format!("<{transform} of {}>", name.unwrap_or_else(|_| "a function".into()))
 }

@@ -9,8 +9,8 @@ use umber_core::transforms::{Mapped, from_front};
 use umber_core::types::error;
 use umber_core::types::shape::normalize_axis;
 
-use super::{Initialized, check_callable, describe};
-use super::{call_user, wrap_function};
+use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
+use super::{Initialized, call_user, check_callable};
 use crate::enter::{OrRaise, to_exception};
 use crate::pytree::{Pytree, PytreePath, class_of, dict_of};
 
@@ -216,6 +216,21 @@ impl VmapFunction {
         };
         let stacked = batched.iter().zip(&axes).enumerate().map(stack).collect::<PyResult<Vec<_>>>()?;
         outputs.rebuild(py, &stacked)
+    }
+
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        _owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        bind(slf.as_any(), instance)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        let (py, this) = (slf.py(), slf.get());
+        let fun = this.fun.bind(py);
+        let args = PyTuple::new(py, [fun, this.in_axes.bind(py), this.out_axes.bind(py)])?;
+        reduce(slf.as_any(), fun, Creation { transform: "vmap", args, flags: &[] })
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
