@@ -2,18 +2,29 @@
 
 A tree of arrays is what JAX calls a pytree: the parameters of a model, its gradients, the state of
 an optimizer. Paths name leaves: the keys and indices on the way to a leaf, joined by dots, as in
-``"layers.0.weight"``. `mx.random.state` counts as a list of one key.
+``"layers.0.weight"``. `mx.random.state` counts as a list of one key. Instances of classes that
+`register_tree_node` or `register_dataclass` was called for are nodes, too, here and in the
+transforms of `umber.core`.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import umber.core as mx
 from umber import _errors, _layout
 
+_T = TypeVar("_T")
+
 _MISSING = object()
+_flatten_node: Callable[[Any], tuple[list, Any, list[str] | None]] = (
+    mx._flatten_node  # type: ignore[attr-defined]
+)
+_container_like: Callable[[Any, list], Any] = mx._container_like  # type: ignore[attr-defined]
+# The functions (flatten, unflatten, names) of the registered classes.
+_nodes: dict[type, tuple] = mx._tree_nodes  # type: ignore[attr-defined]
 # `mx.random.state` is a sequence of one key.
 _SEQUENCES = (list, tuple, type(mx.random.state))
 # More gaps in a list than this are an error.
@@ -45,8 +56,8 @@ def tree_map(
     Returns
     -------
     tree
-        A tree of the structure of `tree` with the values that `fn` returned. Subclasses of list and
-        named tuples keep their type.
+        A tree of the structure of `tree` with the values that `fn` returned. Instances of
+        subclasses of list, tuple and dict keep their type; modules become dicts.
 
     Raises
     ------
@@ -309,7 +320,7 @@ def tree_merge(
     Returns
     -------
     tree
-        The places of both trees; of two sequences, with the type of the first.
+        The places of both trees; of two containers, with the type of the first.
 
     Raises
     ------
@@ -333,42 +344,230 @@ def tree_merge(
     return _merge(tree_a, tree_b, merge_fn)
 
 
+def register_tree_node(
+    cls: type[_T],
+    flatten: Callable[[_T], tuple[Iterable[Any], Any]],
+    unflatten: Callable[[Any, tuple[Any, ...]], _T],
+    *,
+    names: Sequence[str] | None = None,
+) -> type[_T]:
+    """Make the instances of a class nodes of trees.
+
+    Parameters
+    ----------
+    cls : type
+        The class. Its subclasses are not registered by this.
+    flatten : callable
+        Called as ``flatten(node)``. Returns a pair: the children of the node, and auxiliary data,
+        which `compile` compares by equality.
+    unflatten : callable
+        Called as ``unflatten(auxiliary, children)`` with a tuple of children. Returns a new node.
+        The children may be any objects, such as `None` in place of arrays.
+    names : sequence of str, optional
+        Names of the children in paths and messages, if their number is fixed. Default: their
+        indices.
+
+    Returns
+    -------
+    type
+        `cls`.
+
+    Raises
+    ------
+    TypeError
+        If `cls` is not a class, if `flatten` or `unflatten` is not callable, or if `names` holds
+        anything but strings.
+    ValueError
+        If `cls` is registered already, or if its instances are arrays, None, or plain lists, tuples
+        and dicts.
+
+    See Also
+    --------
+    register_dataclass, tree_map
+
+    Notes
+    -----
+    All transforms and the functions of this module use the same registrations, which last as long
+    as the process. Transforms call their function with new nodes; changes that the function makes
+    to them do not reach the caller's.
+
+    Examples
+    --------
+    >>> from umber.utils import register_tree_node
+    >>> class Point:
+    ...     def __init__(self, x, y):
+    ...         self.x, self.y = x, y
+    >>> _ = register_tree_node(
+    ...     Point, lambda p: ((p.x, p.y), None), lambda _, children: Point(*children)
+    ... )
+    >>> mx.grad(lambda p: p.x * p.y)(Point(mx.array(2.0), mx.array(3.0))).x
+    array(3, dtype=float32)
+    """
+    op = "register_tree_node"
+    if not isinstance(cls, type):
+        raise TypeError(f"[{op}] cls: got {type(cls).__name__}, expected a class")
+    _check_function(op, "flatten", flatten)
+    _check_function(op, "unflatten", unflatten)
+    if names is not None:
+        names = tuple(names)
+        if not all(isinstance(name, str) for name in names):
+            raise TypeError(f"[{op}] names: got {names!r}, expected strings")
+    if cls in _nodes:
+        raise ValueError(f"[{op}] cls: {cls.__name__} is registered already")
+    if cls in (mx.array, type(None), list, tuple, dict):
+        raise ValueError(f"[{op}] cls: {cls.__name__} has a meaning in trees of its own")
+    _nodes[cls] = (flatten, unflatten, names)
+    return cls
+
+
+def register_dataclass(
+    cls: type[_T],
+    data_fields: Sequence[str] | None = None,
+    meta_fields: Sequence[str] | None = None,
+) -> type[_T]:
+    """Make the instances of a dataclass nodes of trees.
+
+    Parameters
+    ----------
+    cls : type
+        The dataclass.
+    data_fields : sequence of str, optional
+        Fields that are children. Default: all other fields.
+    meta_fields : sequence of str, optional
+        Fields that are auxiliary data, such as sizes and flags: they have no gradients, and
+        `compile` compares them by equality. Default: all fields that are not in `data_fields`;
+        without it, those defined by ``field(metadata={"static": True})``.
+
+    Returns
+    -------
+    type
+        `cls`, so that the function is a decorator, too.
+
+    Raises
+    ------
+    TypeError
+        If `cls` is not a dataclass.
+    ValueError
+        If `cls` is registered already, if it has no field of a name, or if a field is in both
+        sequences or in neither.
+
+    See Also
+    --------
+    register_tree_node
+
+    Notes
+    -----
+    New nodes get the values of their fields without a call of ``__init__`` or ``__post_init__``.
+    Frozen dataclasses and those with slots work, too.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from umber.utils import register_dataclass, tree_flatten
+    >>> @register_dataclass
+    ... @dataclass
+    ... class Affine:
+    ...     scale: mx.array
+    ...     shift: mx.array
+    >>> tree_flatten(Affine(2, 3))
+    [('scale', 2), ('shift', 3)]
+    """
+    op = "register_dataclass"
+    if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
+        name = cls.__name__ if isinstance(cls, type) else type(cls).__name__
+        raise TypeError(f"[{op}] cls: got {name}, expected a dataclass")
+    fields = {field.name: field for field in dataclasses.fields(cls)}
+    if data_fields is None and meta_fields is None:
+        meta_fields = [name for name, field in fields.items() if field.metadata.get("static")]
+    if data_fields is None:
+        data_fields = [name for name in fields if name not in meta_fields]  # type: ignore[operator]
+    if meta_fields is None:
+        meta_fields = [name for name in fields if name not in data_fields]
+    data, meta = tuple(data_fields), tuple(meta_fields)
+    for name in (*data, *meta):
+        if name not in fields:
+            raise ValueError(f"[{op}] {cls.__name__} has no field {name!r}")
+    for name in fields:
+        if (*data, *meta).count(name) != 1:
+            raise ValueError(
+                f"[{op}] {name!r} must be in one of data_fields {data} and meta_fields {meta}"
+            )
+
+    def flatten(node: _T) -> tuple[tuple, tuple]:
+        return (
+            tuple(getattr(node, name) for name in data),
+            tuple(getattr(node, name) for name in meta),
+        )
+
+    def unflatten(auxiliary: tuple, children: tuple) -> _T:
+        node = object.__new__(cls)
+        for name, value in zip((*data, *meta), (*children, *auxiliary), strict=True):
+            object.__setattr__(node, name, value)
+        return node
+
+    return register_tree_node(cls, flatten, unflatten, names=data)
+
+
 def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -> Any:
     if is_leaf is not None and is_leaf(tree):
         return fn(tree, *rest)
-    if isinstance(tree, _SEQUENCES):
-        mapped = [
-            _map(fn, child, [_child("tree_map", other, i) for other in rest], is_leaf)
-            for i, child in enumerate(tree)
-        ]
-        return _rebuild(tree, mapped)
-    if isinstance(tree, dict):
-        return {
-            key: _map(fn, child, [_child("tree_map", other, key) for other in rest], is_leaf)
-            for key, child in tree.items()
-        }
-    return fn(tree, *rest)
+    children = _children(tree)
+    if children is None:
+        return fn(tree, *rest)
+    mapped = [
+        _map(fn, child, [_child("tree_map", other, key) for other in rest], is_leaf)
+        for key, child in children
+    ]
+    return _rebuild(tree, children, mapped)
 
 
 def _map_with_path(
     fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any, path: Any
 ) -> Any:
-    is_leaf_node = is_leaf is not None and is_leaf(tree)
-    if is_leaf_node or not isinstance(tree, (*_SEQUENCES, dict)):
+    children = None if is_leaf is not None and is_leaf(tree) else _children(tree)
+    if children is None:
         return fn(path, tree, *rest)
     prefix = f"{path}." if path else ""
-
-    def descend(key: Any, child: Any) -> Any:
+    mapped = []
+    for key, child in children:
         others = [_child("tree_map_with_path", other, key) for other in rest]
-        return _map_with_path(fn, child, others, is_leaf, f"{prefix}{key}")
+        mapped.append(_map_with_path(fn, child, others, is_leaf, f"{prefix}{key}"))
+    return _rebuild(tree, children, mapped)
 
-    if isinstance(tree, dict):
-        return {key: descend(key, child) for key, child in tree.items()}
-    return _rebuild(tree, [descend(i, child) for i, child in enumerate(tree)])
+
+def _children(tree: Any) -> list[tuple[Any, Any]] | None:
+    """The children of a node with their keys, or None for a leaf."""
+    if _nodes and type(tree) in _nodes:
+        children, _, names = _flatten_node(tree)
+        return [*(enumerate(children) if names is None else zip(names, children, strict=True))]
+    if isinstance(tree, _SEQUENCES):
+        return [*enumerate(tree)]
+    return [*tree.items()] if isinstance(tree, dict) else None
+
+
+def _rebuild(like: Any, children: Sequence[tuple[Any, Any]], mapped: list[Any]) -> Any:
+    """A node of the type of `like`, with other children; a list for a state, a dict for a module.
+
+    The new children are a list, not a generator: a generator that recurses uses the C stack at each
+    level, which may overflow before Python's recursion limit is reached.
+    """
+    if _nodes and type(like) in _nodes:
+        _, unflatten, _ = _nodes[type(like)]
+        return unflatten(_flatten_node(like)[1], tuple(mapped))
+    if isinstance(like, tuple):
+        # Constructors of subclasses, such as named tuples, may take other arguments.
+        return tuple.__new__(type(like), mapped)
+    if isinstance(like, dict):
+        pairs = [(key, value) for (key, _), value in zip(children, mapped, strict=True)]
+        return dict(pairs) if type(like) is dict or callable(like) else _container_like(like, pairs)
+    is_plain = type(like) is list or not isinstance(like, list)
+    return mapped if is_plain else _container_like(like, mapped)
 
 
 def _child(op: str, tree: Any, key: Any) -> Any:
     try:
+        if _nodes and type(tree) in _nodes:
+            return dict(_children(tree) or ())[key]
         return tree[key]
     except (KeyError, IndexError, TypeError) as error:
         raise type(error)(
@@ -420,16 +619,21 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
         return tree_b
     if _is_missing(tree_b):
         return tree_a
+    if _nodes and type(tree_a) in _nodes and type(tree_a) is type(tree_b):
+        children, others = _children(tree_a) or [], _children(tree_b) or []
+        both = zip(children, others, strict=True)
+        return _rebuild(tree_a, children, [_merge(a, b, merge_fn) for (_, a), (_, b) in both])
     if isinstance(tree_a, _SEQUENCES) and isinstance(tree_b, _SEQUENCES):
         longest = max(len(tree_a), len(tree_b))
         pairs = zip(_padded(tree_a, longest), _padded(tree_b, longest), strict=True)
-        return _rebuild(tree_a, [_merge_entries(a, b, merge_fn) for a, b in pairs])
+        return _rebuild(tree_a, (), [_merge_entries(a, b, merge_fn) for a, b in pairs])
     if isinstance(tree_a, dict) and isinstance(tree_b, dict):
         keys = [*tree_a, *(key for key in tree_b if key not in tree_a)]
-        return {
-            key: _merge_entries(tree_a.get(key, _MISSING), tree_b.get(key, _MISSING), merge_fn)
+        merged = [
+            _merge_entries(tree_a.get(key, _MISSING), tree_b.get(key, _MISSING), merge_fn)
             for key in keys
-        }
+        ]
+        return _rebuild(tree_a, [(key, None) for key in keys], merged)
     if merge_fn is None:
         raise ValueError(
             "[tree_merge] both trees have a value at the same path; pass a merge function"
@@ -440,32 +644,16 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
 def _flatten(
     tree: Any, prefix: str, is_leaf: Callable[[Any], bool] | None, put: Callable[[str, Any], None]
 ) -> None:
-    if is_leaf is None or not is_leaf(tree):
-        if isinstance(tree, _SEQUENCES):
-            for i, child in enumerate(tree):
-                _flatten(child, f"{prefix}.{i}", is_leaf, put)
-            return
-        if isinstance(tree, dict):
-            for key, child in tree.items():
-                _flatten(child, f"{prefix}.{key}", is_leaf, put)
-            return
+    children = _children(tree) if is_leaf is None or not is_leaf(tree) else None
+    if children is not None:
+        for key, child in children:
+            _flatten(child, f"{prefix}.{key}", is_leaf, put)
+        return
     put(prefix[1:], tree)
 
 
 def _append_to(pairs: list[tuple[str, Any]]) -> Callable[[str, Any], None]:
     return lambda path, leaf: pairs.append((path, leaf))
-
-
-def _rebuild(like: Any, children: list[Any]) -> Any:
-    """A sequence of the type of `like`, subclasses and named tuples included; a list for a state.
-
-    The children are a list, not a generator: a generator that recurses uses the C stack at each
-    level, which may overflow before Python's recursion limit is reached.
-    """
-    if isinstance(like, tuple):
-        # Constructors of subclasses, such as named tuples, may take other arguments.
-        return tuple.__new__(type(like), children)
-    return type(like)(children) if isinstance(like, list) else children
 
 
 def _padded(sequence: Any, length: int) -> list[Any]:

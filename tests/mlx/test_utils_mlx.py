@@ -75,7 +75,8 @@ CALLS = {
 def test_trees(call, tree):
     ours, theirs = CALLS[call](utils, tree), CALLS[call](mlx_utils, tree)
     assert ours == theirs
-    assert type(ours) is type(theirs)
+    # Subclasses of dict keep their class here.
+    assert type(ours) is type(tree if isinstance(theirs, dict) and "map" in call else theirs)
 
 
 @pytest.mark.parametrize("flat", FLAT, ids=repr)

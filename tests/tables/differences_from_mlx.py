@@ -735,6 +735,20 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "JAX's form.",
         ),
         Difference(
+            "grad value_and_grad vjp vmap compile checkpoint custom_function",
+            "type(mx.grad(lambda t: t['a'])(__import__('collections').OrderedDict(a=mx.array(1.0))))",
+            "rebuilds subclasses of dict as dict, without their methods",
+            "keeps the class and the attributes; gradients by modules are dict",
+            "Functions can use the methods of their arguments.",
+        ),
+        Difference(
+            "grad value_and_grad vmap compile checkpoint custom_function",
+            "type(type('C', (), {'f': mx.compile(lambda *x: len(x))})().f)",
+            "not bound to the instance as a method",
+            "bound, as Python's functions, unless the program runs under MLX's name",
+            "Transforms decorate methods.",
+        ),
+        Difference(
             "depends",
             "mx.vmap(lambda x: mx.depends(x, x))(mx.ones(2))",
             "ValueError under `vmap` and `jvp`, and a crash for an empty list",
@@ -1273,6 +1287,13 @@ DIFFERENCES: dict[str, tuple[Difference, ...]] = {
             "every string that int() accepts is a list index",
             "only strings of digits are, so other dict keys survive",
             "Flattening loses nothing.",
+        ),
+        Difference(
+            "utils.tree_map utils.tree_map_with_path",
+            "type(utils.tree_map(abs, __import__('collections').OrderedDict(a=1)))",
+            "dict for subclasses of dict",
+            "the subclass, with its attributes; dict for modules",
+            "Trees keep their structure.",
         ),
         Difference(
             "utils.tree_merge",

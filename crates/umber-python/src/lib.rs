@@ -5,6 +5,7 @@
 mod args;
 mod array;
 mod array_like;
+mod container;
 mod convert;
 mod dtype;
 mod enter;
@@ -48,6 +49,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     indexing::register(module)?;
     interop::register(module)?;
     io::register(module)?;
+    container::register(module)?;
     transforms::register(module)?;
     memory::register(module)?;
     printing::register(module)?;

@@ -1,7 +1,7 @@
-//! Pytrees: nested lists, tuples and dicts of arrays, which transforms flatten and rebuild.
+//! Pytrees: nested lists, tuples, dicts and nodes of registered classes, with arrays as leaves, which transforms flatten and
+//! rebuild.
 
-use pyo3::exceptions::{PyRecursionError, PyTypeError, PyValueError};
-use pyo3::intern;
+use pyo3::exceptions::{PyRecursionError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
@@ -10,6 +10,7 @@ use umber_core::graph::ArrayInternals;
 use umber_kernels::stack::stack_left;
 
 use crate::array::PyArray;
+use crate::container::{Node, dict_items, dict_like, empty_like, list_like, tuple_class, tuple_of};
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
 
@@ -48,12 +49,23 @@ pub(crate) enum Pytree<A = Py<PyArray>> {
     Array(A),
     /// Any other leaf.
     Other(Py<PyAny>),
-    /// A list, or a list-like state object.
-    List(Vec<Pytree<A>>),
+    /// A list. If its class is a subclass, with an instance whose class and attributes copies get.
+    List(Vec<Pytree<A>>, Option<Py<PyAny>>),
     /// A tuple, with its class if that is a subclass.
     Tuple(Vec<Pytree<A>>, Option<Py<PyAny>>),
-    /// A dict, or a subclass of it.
-    Dict(Vec<(Py<PyAny>, Pytree<A>)>),
+    /// A dict. If its class is a subclass, with an instance whose class and attributes copies get.
+    Dict(Vec<(Py<PyAny>, Pytree<A>)>, Option<Py<PyAny>>),
+    /// An instance of a registered class.
+    Node(Vec<Pytree<A>>, Node),
+}
+
+/// The class that copies of modules have. A module is a list or dict that is also callable.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ModuleClass {
+    /// Their own, with their attributes.
+    Own,
+    /// `list` or `dict`, for values that a module's functions do not apply to, such as its gradients.
+    Plain,
 }
 
 /// The path of a value in nested containers.
@@ -65,6 +77,8 @@ pub(crate) enum PytreePath<'a> {
     Item(&'a PytreePath<'a>, usize),
     /// A value of a dict.
     Key(&'a PytreePath<'a>, &'a Py<PyAny>),
+    /// A child that has a name in its node.
+    Name(&'a PytreePath<'a>, &'a Py<PyAny>),
 }
 
 impl PytreePath<'_> {
@@ -87,6 +101,10 @@ impl PytreePath<'_> {
                     steps.push(format!("[{key}]"));
                     *within
                 }
+                PytreePath::Name(within, name) => {
+                    steps.push(format!(".{}", name.bind(py)));
+                    *within
+                }
             };
         }
         steps.reverse();
@@ -100,24 +118,12 @@ pub(crate) fn dict_of<A>(py: Python<'_>, items: &[(Py<PyAny>, Pytree<A>)]) -> Py
     Ok(format!("a dict of {}", keys.collect::<PyResult<Vec<_>>>()?.join(", ")))
 }
 
-/// The class of a tuple that is an instance of a subclass, such as a named tuple.
-pub(crate) fn tuple_class<'py>(tuple: &Bound<'py, PyTuple>) -> Option<Bound<'py, PyAny>> {
-    (!tuple.is_exact_instance_of::<PyTuple>()).then(|| tuple.get_type().into_any())
-}
-
-/// Create an instance of a subclass of tuple with these items.
-///
-/// It is created by `tuple.__new__`, as in `namedtuple._make`, since the constructor of a subclass may take other arguments.
-/// Classes written in C, such as `time.struct_time`, allow only their own constructor.
-pub(crate) fn tuple_of<'py>(
-    class: &Bound<'py, PyAny>,
-    items: Bound<'py, PyTuple>,
-) -> PyResult<Bound<'py, PyAny>> {
-    let py = class.py();
-    match items.get_type().call_method1(intern!(py, "__new__"), (class, &items)) {
-        Err(error) if error.is_instance_of::<PyTypeError>(py) => class.call1((items,)),
-        instance => instance,
-    }
+/// Whether a value has children: a list, a tuple, a dict, or an instance of a registered class.
+pub(crate) fn is_container(value: &Bound<'_, PyAny>) -> bool {
+    value.is_instance_of::<PyTuple>()
+        || value.is_instance_of::<PyList>()
+        || value.is_instance_of::<PyDict>()
+        || Node::is_registered(value)
 }
 
 /// The name of a value's class.
@@ -137,8 +143,14 @@ impl Pytree {
         if let Ok(array) = value.cast::<PyArray>() {
             return Ok(Pytree::Array(array.clone().unbind()));
         }
+        if let Some((children, node)) = Node::of(value)? {
+            let children = children.into_iter().map(child).collect::<PyResult<_>>()?;
+            return Ok(Pytree::Node(children, node));
+        }
+        let instance = |is_exact: bool| (!is_exact).then(|| value.clone().unbind());
         if let Ok(list) = value.cast::<PyList>() {
-            return list.iter().map(child).collect::<PyResult<_>>().map(Pytree::List);
+            let items = list.iter().map(child).collect::<PyResult<_>>()?;
+            return Ok(Pytree::List(items, instance(list.is_exact_instance_of::<PyList>())));
         }
         if let Ok(tuple) = value.cast::<PyTuple>() {
             if tuple.is_exact_instance_of::<PyTuple>() {
@@ -149,9 +161,9 @@ impl Pytree {
             return Ok(Pytree::Tuple(items, tuple_class(tuple).map(Bound::unbind)));
         }
         if let Ok(dict) = value.cast::<PyDict>() {
-            let items =
-                dict.iter().map(|(key, item)| Ok((key.unbind(), child(item)?))).collect::<PyResult<_>>()?;
-            return Ok(Pytree::Dict(items));
+            let items = dict_items(dict)?.into_iter();
+            let items = items.map(|(key, item)| Ok((key.unbind(), child(item)?))).collect::<PyResult<_>>()?;
+            return Ok(Pytree::Dict(items, instance(dict.is_exact_instance_of::<PyDict>())));
         }
         Ok(Pytree::Other(value.clone().unbind()))
     }
@@ -178,17 +190,23 @@ impl<A> Pytree<A> {
     pub(crate) fn visit<'a>(&'a self, visit: &mut impl FnMut(&'a Pytree<A>)) {
         match self {
             Pytree::Array(_) | Pytree::Other(_) => visit(self),
-            Pytree::List(items) | Pytree::Tuple(items, _) => {
+            Pytree::List(items, _) | Pytree::Tuple(items, _) | Pytree::Node(items, _) => {
                 for item in items {
                     item.visit(visit);
                 }
             }
-            Pytree::Dict(items) => {
+            Pytree::Dict(items, _) => {
                 for (_, item) in items {
                     item.visit(visit);
                 }
             }
         }
+    }
+
+    /// The path of the i-th child of a sequence or node.
+    pub(crate) fn step<'a>(&'a self, path: &'a PytreePath<'a>, i: usize) -> PytreePath<'a> {
+        let name = if let Pytree::Node(_, node) = self { node.name(i) } else { None };
+        name.map_or(PytreePath::Item(path, i), |name| PytreePath::Name(path, name))
     }
 
     /// Call `visit` on every leaf with its path, until it fails.
@@ -199,11 +217,11 @@ impl<A> Pytree<A> {
     ) -> Result<(), E> {
         match self {
             Pytree::Array(_) | Pytree::Other(_) => visit(self, path),
-            Pytree::List(items) | Pytree::Tuple(items, _) => items
-                .iter()
-                .enumerate()
-                .try_for_each(|(i, item)| item.visit_paths(&PytreePath::Item(path, i), visit)),
-            Pytree::Dict(items) => {
+            Pytree::List(items, _) | Pytree::Tuple(items, _) | Pytree::Node(items, _) => {
+                let mut items = items.iter().enumerate();
+                items.try_for_each(|(i, item)| item.visit_paths(&self.step(path, i), visit))
+            }
+            Pytree::Dict(items, _) => {
                 items.iter().try_for_each(|(key, item)| item.visit_paths(&PytreePath::Key(path, key), visit))
             }
         }
@@ -231,52 +249,71 @@ impl<A> Pytree<A> {
     }
 
     /// The structure without the arrays.
-    pub(crate) fn structure(&self, py: Python<'_>) -> Pytree<()> {
-        let all = |items: &[Pytree<A>]| items.iter().map(|item| item.structure(py)).collect();
-        match self {
+    pub(crate) fn structure(&self, py: Python<'_>) -> PyResult<Pytree<()>> {
+        let all = |items: &[Pytree<A>]| items.iter().map(|item| item.structure(py)).collect::<PyResult<_>>();
+        // An instance without the items, which are arrays of the call.
+        let instance = |like: &Option<Py<PyAny>>| {
+            like.as_ref().map(|like| empty_like(like.bind(py)).map(Bound::unbind)).transpose()
+        };
+        Ok(match self {
             Pytree::Array(_) => Pytree::Array(()),
             Pytree::Other(value) => Pytree::Other(value.clone_ref(py)),
-            Pytree::List(items) => Pytree::List(all(items)),
+            Pytree::List(items, like) => Pytree::List(all(items)?, instance(like)?),
             Pytree::Tuple(items, class) => {
-                Pytree::Tuple(all(items), class.as_ref().map(|class| class.clone_ref(py)))
+                Pytree::Tuple(all(items)?, class.as_ref().map(|class| class.clone_ref(py)))
             }
-            Pytree::Dict(items) => Pytree::Dict(
-                items.iter().map(|(key, item)| (key.clone_ref(py), item.structure(py))).collect(),
-            ),
-        }
+            Pytree::Dict(items, like) => {
+                let items = items.iter().map(|(key, item)| Ok((key.clone_ref(py), item.structure(py)?)));
+                Pytree::Dict(items.collect::<PyResult<_>>()?, instance(like)?)
+            }
+            Pytree::Node(items, node) => Pytree::Node(all(items)?, node.clone_ref(py)),
+        })
     }
 
     /// The same structure with `replace` applied to every array and `other` to every other leaf.
-    pub(crate) fn map<'py>(
+    fn map<'py>(
         &self,
         py: Python<'py>,
+        modules: ModuleClass,
         replace: &mut impl FnMut(Python<'py>, &A) -> PyResult<Py<PyAny>>,
         other: &impl Fn(Python<'py>, &Py<PyAny>) -> PyResult<Py<PyAny>>,
     ) -> PyResult<Py<PyAny>> {
+        let mut all = |items: &[Pytree<A>]| {
+            items.iter().map(|item| item.map(py, modules, replace, other)).collect::<PyResult<Vec<_>>>()
+        };
+        let is_copied = |like: &&Py<PyAny>| modules == ModuleClass::Own || !like.bind(py).is_callable();
         Ok(match self {
             Pytree::Array(array) => replace(py, array)?,
             Pytree::Other(value) => other(py, value)?,
-            Pytree::List(items) => {
-                let items =
-                    items.iter().map(|item| item.map(py, replace, other)).collect::<PyResult<Vec<_>>>()?;
-                PyList::new(py, items)?.into_any().unbind()
+            Pytree::List(items, like) => {
+                let items = all(items)?;
+                match like.as_ref().filter(is_copied) {
+                    Some(like) => list_like(like.bind(py), items)?.unbind(),
+                    None => PyList::new(py, items)?.into_any().unbind(),
+                }
             }
             Pytree::Tuple(items, class) => {
-                let items =
-                    items.iter().map(|item| item.map(py, replace, other)).collect::<PyResult<Vec<_>>>()?;
-                let tuple = PyTuple::new(py, items)?;
+                let tuple = PyTuple::new(py, all(items)?)?;
                 match class {
                     Some(class) => tuple_of(class.bind(py), tuple)?.unbind(),
                     None => tuple.into_any().unbind(),
                 }
             }
-            Pytree::Dict(items) => {
-                let dict = PyDict::new(py);
-                for (key, item) in items {
-                    dict.set_item(key, item.map(py, replace, other)?)?;
+            Pytree::Dict(items, like) => {
+                let values = items.iter().map(|(key, item)| {
+                    Ok((key.clone_ref(py), item.map(py, modules, replace, other)?))
+                });
+                let items = values.collect::<PyResult<Vec<_>>>()?;
+                match like.as_ref().filter(is_copied) {
+                    Some(like) => dict_like(like.bind(py), items)?.unbind(),
+                    None => {
+                        let dict = PyDict::new(py);
+                        items.into_iter().try_for_each(|(key, item)| dict.set_item(key, item))?;
+                        dict.into_any().unbind()
+                    }
                 }
-                dict.into_any().unbind()
             }
+            Pytree::Node(items, node) => node.rebuild(py, all(items)?)?.unbind(),
         })
     }
 
@@ -285,6 +322,7 @@ impl<A> Pytree<A> {
         let mut next = arrays.iter();
         self.map(
             py,
+            ModuleClass::Own,
             &mut |py, _| {
                 let array = next.next().expect("as many arrays as the tree has");
                 Ok(NewArray::from(array.clone()).object(py)?.unbind().into_any())
@@ -308,11 +346,21 @@ impl<A> Pytree<A> {
         make: impl Fn(Python<'_>, &T) -> PyResult<Py<PyAny>>,
     ) -> PyResult<Py<PyAny>> {
         let mut next = values.iter();
-        self.map(
+        self.map_arrays(
             py,
             &mut |py, _| make(py, next.next().expect("as many values as the tree has arrays")),
             &|py, _| Ok(py.None()),
         )
+    }
+
+    /// The same structure with `replace` applied to every array and `other` to every other leaf; modules become plain dicts.
+    pub(crate) fn map_arrays<'py>(
+        &self,
+        py: Python<'py>,
+        replace: &mut impl FnMut(Python<'py>, &A) -> PyResult<Py<PyAny>>,
+        other: &impl Fn(Python<'py>, &Py<PyAny>) -> PyResult<Py<PyAny>>,
+    ) -> PyResult<Py<PyAny>> {
+        self.map(py, ModuleClass::Plain, replace, other)
     }
 
     /// Raise for leaves that are neither arrays nor `None`.
@@ -356,16 +404,22 @@ impl<A> Pytree<A> {
         }
         match self {
             Pytree::Array(_) => {
-                let is_container = value.is_instance_of::<PyTuple>()
-                    || value.is_instance_of::<PyList>()
-                    || value.is_instance_of::<PyDict>();
-                if is_container {
+                if is_container(value) {
                     return mismatch("an array".into());
                 }
                 entries.push(Some(value.clone()));
             }
             Pytree::Other(_) => {}
-            Pytree::List(items) | Pytree::Tuple(items, _) => {
+            Pytree::Node(items, node) => {
+                let like = match Node::of(value)? {
+                    Some((values, other)) if node.is_like(py, &other)? && values.len() == items.len() => values,
+                    _ => return mismatch(node.describe(py, items.len())),
+                };
+                for (i, (item, value)) in items.iter().zip(like).enumerate() {
+                    item.align(op, &value, &self.step(path, i), entries)?;
+                }
+            }
+            Pytree::List(items, _) | Pytree::Tuple(items, _) => {
                 let is_sequence = value.is_instance_of::<PyTuple>() || value.is_instance_of::<PyList>();
                 if !is_sequence || value.len()? != items.len() {
                     return mismatch(format!("a tuple of {}", items.len()));
@@ -374,7 +428,7 @@ impl<A> Pytree<A> {
                     item.align(op, &value?, &PytreePath::Item(path, i), entries)?;
                 }
             }
-            Pytree::Dict(items) => {
+            Pytree::Dict(items, _) => {
                 let keys = || dict_of(py, items);
                 let Ok(dict) = value.cast::<PyDict>() else { return mismatch(keys()?) };
                 if dict.len() != items.len() {
@@ -398,15 +452,21 @@ impl Pytree<()> {
         match self {
             Pytree::Array(()) => Ok(()),
             Pytree::Other(value) => visit.call(value),
-            Pytree::List(items) => items.iter().try_for_each(|item| item.traverse(visit)),
-            Pytree::Tuple(items, class) => {
-                visit.call(class)?;
+            Pytree::List(items, object) | Pytree::Tuple(items, object) => {
+                visit.call(object)?;
                 items.iter().try_for_each(|item| item.traverse(visit))
             }
-            Pytree::Dict(items) => items.iter().try_for_each(|(key, item)| {
-                visit.call(key)?;
-                item.traverse(visit)
-            }),
+            Pytree::Dict(items, like) => {
+                visit.call(like)?;
+                items.iter().try_for_each(|(key, item)| {
+                    visit.call(key)?;
+                    item.traverse(visit)
+                })
+            }
+            Pytree::Node(items, node) => {
+                node.traverse(visit)?;
+                items.iter().try_for_each(|item| item.traverse(visit))
+            }
         }
     }
 }

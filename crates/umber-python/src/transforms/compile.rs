@@ -182,7 +182,7 @@ impl CompiledFunction {
             removed.extend(RemovedState::of(outputs, &slot.path)?);
         }
         let state = StatePath::of(py, &changed, &start, 0);
-        Ok((OutputForm { returned: returned.structure(py), count, state, removed }, arrays))
+        Ok((OutputForm { returned: returned.structure(py)?, count, state, removed }, arrays))
     }
 
     /// Find the graph for this call, or trace and compile one.

@@ -264,9 +264,9 @@ impl CustomFunction {
         let rules = PyRules {
             rules,
             positional: call_args.positional.count(),
-            arguments: call_args.positional.structure(py),
-            keywords: call_args.named.structure(py),
-            outputs: outputs.structure(py),
+            arguments: call_args.positional.structure(py)?,
+            keywords: call_args.named.structure(py)?,
+            outputs: outputs.structure(py)?,
         };
         let recorded = with_rules(Arc::new(rules), &call_args.arrays, &outputs.arrays()).or_raise()?;
         outputs.rebuild(py, &recorded)
@@ -500,13 +500,13 @@ fn normalize_result<'py>(tree: &Pytree<()>, returned: Bound<'py, PyAny>) -> PyRe
     let py = returned.py();
     if returned.is_instance_of::<PyArray>() && !matches!(tree, Pytree::Array(())) && tree.count() == 1 {
         return Ok(tree
-            .map(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
+            .map_arrays(py, &mut |_, ()| Ok(returned.clone().unbind()), &|py, _| Ok(py.None()))?
             .into_bound(py));
     }
     let is_one =
         (returned.is_instance_of::<PyTuple>() || returned.is_instance_of::<PyList>()) && returned.len()? == 1;
     match tree {
-        Pytree::Array(()) | Pytree::Dict(_) if is_one => returned.get_item(0),
+        Pytree::Array(()) | Pytree::Dict(..) | Pytree::Node(..) if is_one => returned.get_item(0),
         _ => Ok(returned),
     }
 }

@@ -386,8 +386,8 @@ pub(super) fn outputs<'py>(
 ) -> PyResult<(Pytree, Option<Bound<'py, PyAny>>)> {
     let (returned, aux) = split_aux(op, returned, has_aux)?;
     let tree = match Pytree::of(&returned)? {
-        Pytree::Tuple(items, _) => Pytree::List(items),
-        Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)]),
+        Pytree::Tuple(items, _) => Pytree::List(items, None),
+        Pytree::Array(array) => Pytree::List(vec![Pytree::Array(array)], None),
         Pytree::Other(_) => {
             return Err(PyValueError::new_err(format!(
                 "[{op}] the function must return arrays, got {}",
@@ -407,7 +407,7 @@ fn output<'py>(
     (derivatives, like): (&[Array], &Pytree),
     aux: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyTuple>> {
-    let results = [outputs.rebuild(py, &outputs.arrays())?, like.rebuild(py, derivatives)?];
+    let results = [outputs.rebuild(py, &outputs.arrays())?, like.gradients(py, derivatives)?];
     PyTuple::new(py, results.into_iter().chain(aux.map(Bound::unbind)).collect::<Vec<_>>())
 }
 
@@ -556,7 +556,7 @@ fn parse_directions<'py>(
     }
     let tree = tree_of_list(op, name, value)?;
     let is_flat =
-        matches!(&tree, Pytree::List(items) if items.iter().all(|item| matches!(item, Pytree::Array(_))));
+        matches!(&tree, Pytree::List(items, _) if items.iter().all(|item| matches!(item, Pytree::Array(_))));
     let flat = is_flat.then(|| tree.arrays());
     let value = tree.rebuild(value.py(), &tree.arrays())?.into_bound(value.py());
     Ok(Directions { name, value, flat })

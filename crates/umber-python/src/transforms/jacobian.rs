@@ -405,9 +405,9 @@ fn linearize<'py>(
     let function = LinearFunction {
         initialized: Initialized::YES,
         linear,
-        arguments: primals.tree.structure(py),
+        arguments: primals.tree.structure(py)?,
         shapes,
-        outputs: outputs.structure(py),
+        outputs: outputs.structure(py)?,
     };
     let results = [returned, Bound::new(py, function)?.into_any()];
     PyTuple::new(py, results.into_iter().chain(aux).collect::<Vec<_>>())
@@ -592,7 +592,7 @@ fn eval_shape<'py>(
                     specs.push(entry.get().spec.clone());
                 }
             }
-            Pytree::List(_) | Pytree::Tuple(..) | Pytree::Dict(_) => {}
+            Pytree::List(..) | Pytree::Tuple(..) | Pytree::Dict(..) | Pytree::Node(..) => {}
         });
         arguments.push(value);
     }
@@ -612,7 +612,7 @@ fn eval_shape<'py>(
     ops::random::set_state(random).or_raise()?;
     let outputs = Pytree::of(&returned?)?;
     drop(substitution);
-    outputs.map(
+    outputs.map_arrays(
         py,
         &mut |py, array| {
             let spec = array.get().get().spec().clone();

@@ -4,16 +4,44 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
+use pyo3::{PyTraverseError, PyVisit, intern};
 use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PySlice, PyString,
     PyTuple, PyType,
 };
 
 use crate::array::PyArray;
+use crate::container::Node;
 use crate::pytree::{Pytree, check_depth};
 
 /// Maximum number of remembered objects that are compared by hash and equality.
 const MAX_OBJECTS: usize = 4096;
+
+/// The treatment of objects without a hash.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Unhashable {
+    Refused,
+    ByIdentity,
+}
+
+/// An object that is equal only to itself, whatever its class defines.
+#[pyclass(frozen)]
+struct Identity(Py<PyAny>);
+
+#[pymethods]
+impl Identity {
+    fn __hash__(&self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        other.cast::<Identity>().is_ok_and(|other| other.get().0.is(&self.0))
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        visit.call(&self.0)
+    }
+}
 
 /// Numbers that identify the objects in calls. A number is never reused.
 pub(super) struct Objects {
@@ -32,12 +60,17 @@ impl Objects {
     }
 
     /// The number that identifies `value` among the objects of its class, shared by equal objects.
-    fn number(&self, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    fn number(&self, value: &Bound<'_, PyAny>, unhashable: Unhashable) -> PyResult<u64> {
         let py = value.py();
         let known = self.known.bind(py);
         let class = value.get_type();
-        let key = PyTuple::new(py, [class.as_any(), value])?;
-        let existing = known.get_item(&key).map_err(|error| {
+        let mut key = PyTuple::new(py, [class.as_any(), value])?;
+        let mut existing = known.get_item(&key);
+        if existing.is_err() && unhashable == Unhashable::ByIdentity {
+            key = PyTuple::new(py, [class.as_any(), Bound::new(py, Identity(value.clone().unbind()))?.as_any()])?;
+            existing = known.get_item(&key);
+        }
+        let existing = existing.map_err(|error| {
             if !error.is_instance_of::<PyTypeError>(py) {
                 return error;
             }
@@ -63,11 +96,12 @@ impl Objects {
 pub(super) struct Signature<'a> {
     pub(super) bytes: Vec<u8>,
     objects: &'a Objects,
+    unhashable: Unhashable,
 }
 
 impl<'a> Signature<'a> {
     pub(super) fn new(objects: &'a Objects) -> Signature<'a> {
-        Signature { bytes: Vec::with_capacity(64), objects }
+        Signature { bytes: Vec::with_capacity(64), objects, unhashable: Unhashable::Refused }
     }
 
     /// Append a tag, a length and bytes: an unambiguous encoding.
@@ -95,8 +129,9 @@ impl<'a> Signature<'a> {
         match tree {
             Pytree::Array(_) => self.bytes.push(b'a'),
             Pytree::Other(value) => self.value(value.bind(py), 0)?,
-            Pytree::List(items) => {
+            Pytree::List(items, like) => {
                 self.begin(b'[', items.len());
+                self.instance(py, like.as_ref())?;
                 items.iter().try_for_each(|item| self.tree(py, item))?;
             }
             Pytree::Tuple(items, class) => {
@@ -106,13 +141,54 @@ impl<'a> Signature<'a> {
                 }
                 items.iter().try_for_each(|item| self.tree(py, item))?;
             }
-            Pytree::Dict(items) => {
+            Pytree::Node(items, node) => {
+                self.begin(b'*', items.len());
+                self.node(py, node)?;
+                items.iter().try_for_each(|item| self.tree(py, item))?;
+            }
+            Pytree::Dict(items, like) => {
                 self.begin(b'{', items.len());
+                self.instance(py, like.as_ref())?;
                 for (key, item) in items {
                     self.value(key.bind(py), 0)?;
                     self.tree(py, item)?;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// The class and the auxiliary data of a node.
+    pub(super) fn node(&mut self, py: Python<'_>, node: &Node) -> PyResult<()> {
+        self.object(node.class(py).as_any())?;
+        self.value(node.auxiliary(py), 0)
+    }
+
+    /// The class and the attributes of an instance of a subclass of list or dict, such as a module and its mode.
+    ///
+    /// Attributes without a hash are identified by their identity.
+    pub(super) fn instance(&mut self, py: Python<'_>, instance: Option<&Py<PyAny>>) -> PyResult<()> {
+        let Some(instance) = instance else { return Ok(()) };
+        let instance = instance.bind(py);
+        self.object(instance.get_type().as_any())?;
+        self.unhashable = Unhashable::ByIdentity;
+        let result = self.attributes(instance);
+        self.unhashable = Unhashable::Refused;
+        result
+    }
+
+    fn attributes(&mut self, instance: &Bound<'_, PyAny>) -> PyResult<()> {
+        let py = instance.py();
+        // The only state of a `defaultdict` besides its items.
+        if let Some(factory) = instance.getattr_opt(intern!(py, "default_factory"))? {
+            self.value(&factory, 0)?;
+        }
+        let Some(attributes) = instance.getattr_opt(intern!(py, "__dict__"))? else { return Ok(()) };
+        let attributes = attributes.cast_into::<PyDict>()?;
+        self.begin(b'.', attributes.len());
+        for (name, value) in attributes {
+            self.value(&name, 0)?;
+            self.value(&value, 0)?;
         }
         Ok(())
     }
@@ -149,7 +225,8 @@ impl<'a> Signature<'a> {
             self.put(b'y', bytes.as_bytes());
         } else if value.is_instance_of::<PyArray>() {
             return Err(PyTypeError::new_err(
-                "[compile] arrays inside objects cannot be traced; pass them in lists, tuples or dicts",
+                "[compile] arrays inside objects cannot be traced; pass them in lists, tuples, dicts, or classes that \
+                 umber.utils.register_tree_node knows",
             ));
         } else if let Ok(slice) = value.cast_exact::<PySlice>() {
             self.bytes.push(b':');
@@ -189,7 +266,7 @@ impl<'a> Signature<'a> {
     fn set(&mut self, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<()> {
         let mut members: Vec<Vec<u8>> = Vec::new();
         for item in value.try_iter()? {
-            let mut member = Signature::new(self.objects);
+            let mut member = Signature { unhashable: self.unhashable, ..Signature::new(self.objects) };
             member.value(&item?, depth + 1)?;
             members.push(member.bytes);
         }
@@ -202,7 +279,7 @@ impl<'a> Signature<'a> {
     }
 
     fn object(&mut self, value: &Bound<'_, PyAny>) -> PyResult<()> {
-        let number = self.objects.number(value)?;
+        let number = self.objects.number(value, self.unhashable)?;
         self.put(b'o', &number.to_le_bytes());
         Ok(())
     }

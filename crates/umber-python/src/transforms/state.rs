@@ -11,8 +11,9 @@ use umber_core::Array;
 
 use super::signature::Signature;
 use crate::array::PyArray;
+use crate::container::{Node, dict_items};
 use crate::new_array::NewArray;
-use crate::pytree::check_depth;
+use crate::pytree::{self, check_depth};
 
 /// Positions of arrays in nested containers, in the order of a traversal.
 pub(super) enum StatePath {
@@ -62,7 +63,7 @@ impl StatePath {
         }
     }
 
-    /// Store arrays at their positions. In a tuple, the existing array objects are updated.
+    /// Store arrays at their positions. In a tuple or a node of a registered class, the existing array objects are updated.
     pub(super) fn fill(
         &self,
         value: &Bound<'_, PyAny>,
@@ -76,7 +77,7 @@ impl StatePath {
                 value.cast::<PyArray>()?.get().set(value.py(), next(arrays));
             }
             StatePath::Nested(children) => {
-                let is_fixed = value.is_instance_of::<PyTuple>();
+                let is_fixed = value.is_instance_of::<PyTuple>() || Node::is_registered(value);
                 for (key, child) in children {
                     let is_new = match child {
                         StatePath::Array => !is_fixed,
@@ -88,7 +89,7 @@ impl StatePath {
                         let array = NewArray::from(next(arrays)).object(value.py())?;
                         set(value, key.bind(value.py()), array.as_any())?;
                     } else {
-                        child.fill(&value.get_item(key)?, arrays)?;
+                        child.fill(&existing_item(value, key.bind(value.py()))?, arrays)?;
                     }
                 }
             }
@@ -116,6 +117,9 @@ fn set(container: &Bound<'_, PyAny>, key: &Bound<'_, PyAny>, value: &Bound<'_, P
 
 /// Look up an item of a container.
 fn item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Option<Bound<'py, PyAny>>> {
+    if let Some((children, _)) = Node::of(container)? {
+        return Ok(key.extract::<usize>().ok().and_then(|i| children.get(i).cloned()));
+    }
     if let Ok(dict) = container.cast::<PyDict>() {
         return dict.get_item(key);
     }
@@ -127,11 +131,19 @@ fn item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult
     Ok(None)
 }
 
+/// An item of a container that has one at this key.
+fn existing_item<'py>(
+    container: &Bound<'py, PyAny>,
+    key: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyAny>> {
+    match item(container, key)? {
+        Some(item) => Ok(item),
+        None => container.get_item(key),
+    }
+}
+
 fn is_container(value: &Bound<'_, PyAny>) -> bool {
-    value.is_instance_of::<PyDict>()
-        || value.is_instance_of::<PyList>()
-        || value.is_instance_of::<PyTuple>()
-        || is_state(value)
+    pytree::is_container(value) || is_state(value)
 }
 
 /// Position of an array in nested containers: keys from the root.
@@ -215,16 +227,21 @@ impl StateSnapshot {
             self.slots.push(StateSlot { path, object, value: array.get().get(), is_of_state_object });
             return Ok(());
         }
-        let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Ok(dict) = value.cast::<PyDict>() {
-            self.save_container(value, dict.copy()?.into_any());
-            dict.iter().collect()
+        let node = Node::of(value)?;
+        let items: Vec<(Bound<'_, PyAny>, Bound<'_, PyAny>)> = if let Some((children, _)) = node {
+            by_index(py, children)?
+        } else if let Ok(dict) = value.cast::<PyDict>() {
+            let items = dict_items(dict)?;
+            let plain = PyDict::new(py);
+            items.iter().try_for_each(|(key, item)| plain.set_item(key, item))?;
+            self.save_container(value, plain.into_any());
+            items
         } else if is_container(value) {
             let items = (0..value.len()?).map(|i| value.get_item(i)).collect::<PyResult<Vec<_>>>()?;
             if !value.is_instance_of::<PyTuple>() {
                 self.save_container(value, PyList::new(py, &items)?.into_any());
             }
-            let indices = (0..items.len()).map(|i| Ok(i.into_pyobject(py)?.into_any()));
-            indices.zip(items).map(|(i, item)| i.map(|i| (i, item))).collect::<PyResult<_>>()?
+            by_index(py, items)?
         } else {
             return Ok(());
         };
@@ -269,6 +286,15 @@ impl StateSnapshot {
         self.slots.iter().for_each(|slot| slot.object.get().set(py, slot.value.clone()));
         Ok(())
     }
+}
+
+/// Items with their indices as keys.
+fn by_index<'py>(
+    py: Python<'py>,
+    items: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>> {
+    let indexed = items.into_iter().enumerate();
+    indexed.map(|(i, item)| Ok((i.into_pyobject(py)?.into_any(), item))).collect()
 }
 
 /// A position that had an array before a call and has none after it.
@@ -331,10 +357,10 @@ pub(super) fn store(root: &Bound<'_, PyAny>, path: &[Py<PyAny>], array: Bound<'_
     };
     let mut container = root.clone();
     for key in parents {
-        container = container.get_item(key)?;
+        container = existing_item(&container, key.bind(py))?;
     }
-    if container.is_instance_of::<PyTuple>() {
-        container.get_item(last)?.cast::<PyArray>()?.get().set(py, array.get().get());
+    if container.is_instance_of::<PyTuple>() || Node::is_registered(&container) {
+        existing_item(&container, last.bind(py))?.cast::<PyArray>()?.get().set(py, array.get().get());
         return Ok(());
     }
     set(&container, last.bind(py), array.as_any())
@@ -353,9 +379,16 @@ pub(super) fn gather(
         return Ok(());
     }
     check_depth(depth)?;
-    if let Ok(dict) = value.cast::<PyDict>() {
+    if let Some((children, node)) = Node::of(value)? {
+        signature.bytes.push(b'*');
+        signature.node(value.py(), &node)?;
+        for child in children {
+            gather(&child, depth + 1, arrays, signature)?;
+        }
+        signature.bytes.push(b'*');
+    } else if let Ok(dict) = value.cast::<PyDict>() {
         signature.bytes.push(b'{');
-        for (key, item) in dict.iter() {
+        for (key, item) in dict_items(dict)? {
             let start = signature.bytes.len();
             signature.value(&key, 0)?;
             let count = arrays.len();
@@ -387,10 +420,7 @@ pub(super) fn gather(
 /// Raise TypeError for a state that cannot hold arrays, which would otherwise be ignored silently.
 pub(super) fn check_state(name: &str, value: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let Some(value) = value else { return Ok(()) };
-    let is_container = value.is_instance_of::<PyList>()
-        || value.is_instance_of::<PyTuple>()
-        || value.is_instance_of::<PyDict>();
-    if is_container || value.is_instance_of::<PyArray>() || is_state(value) {
+    if is_container(value) || value.is_instance_of::<PyArray>() {
         return Ok(());
     }
     Err(PyTypeError::new_err(format!(

@@ -1,7 +1,7 @@
 //! Substitution of traced arrays for the arrays in the caller's own containers while a function is called with them.
 //!
-//! Lists and dicts keep their identity and class, so that methods work and side effects persist. Tuples are immutable:
-//! they are rebuilt, keeping their class.
+//! Lists and dicts keep their identity and class, so that methods work and side effects persist. Tuples are immutable and
+//! nodes of registered classes opaque: they are rebuilt, keeping their class.
 
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
@@ -14,8 +14,9 @@ use pyo3::types::{PyDict, PyList, PyTuple};
 use umber_core::Array;
 
 use crate::array::PyArray;
+use crate::container::{Node, dict_items, tuple_class, tuple_of};
 use crate::new_array::NewArray;
-use crate::pytree::{Pytree, can_descend, check_depth, tuple_class, tuple_of};
+use crate::pytree::{Pytree, can_descend, check_depth};
 
 /// The placeholders that are currently in containers, by address.
 ///
@@ -106,6 +107,10 @@ fn copy_at<'py>(
     if let Some(original) = original_if_foreign(value) {
         return Ok(original);
     }
+    if let Some((children, node)) = Node::of(value)? {
+        let copied = children.iter().map(|child| copy_at(child, copies, depth + 1).map(Bound::unbind));
+        return node.rebuild(value.py(), copied.collect::<PyResult<_>>()?);
+    }
     if let Ok(tuple) = value.cast::<PyTuple>() {
         let items =
             tuple.iter().map(|item| copy_at(&item, copies, depth + 1)).collect::<PyResult<Vec<_>>>()?;
@@ -143,8 +148,7 @@ type Replace<'r, 'py> = dyn FnMut(&Bound<'py, PyAny>) -> PyResult<Option<Bound<'
 /// Replace the items of a list or dict by those that `replace` returns, bypassing `__setitem__` of its class.
 fn each_item<'py>(container: &Bound<'py, PyAny>, replace: &mut Replace<'_, 'py>) -> PyResult<()> {
     if let Ok(dict) = container.cast::<PyDict>() {
-        let items: Vec<_> = dict.iter().collect();
-        for (key, item) in items {
+        for (key, item) in dict_items(dict)? {
             if let Some(new) = replace(&item)?.filter(|new| !new.is(&item)) {
                 dict.set_item(key, new)?;
             }
@@ -180,7 +184,7 @@ pub(super) fn make_distinct(values: &mut [Bound<'_, PyAny>], chosen: &[usize]) -
 }
 
 fn is_mutable(value: &Bound<'_, PyAny>) -> bool {
-    value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>()
+    (value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>()) && !Node::is_registered(value)
 }
 
 /// A placeholder object, and the object that it replaced, which may be a placeholder itself.
@@ -237,6 +241,14 @@ impl<'py> Substitution<'py> {
         depth: usize,
     ) -> PyResult<Bound<'py, PyAny>> {
         check_depth(depth)?;
+        if let Some((children, node)) = Node::of(value)? {
+            let children =
+                children.iter().map(|child| self.at_depth(child, replace, depth + 1).map(Bound::unbind));
+            let children = children.collect::<PyResult<_>>()?;
+            let object = node.rebuild(self.py, children)?;
+            self.replaced.push(Replacement { new: object.clone(), original: value.clone() });
+            return Ok(object);
+        }
         if let Ok(tuple) = value.cast::<PyTuple>() {
             let items = tuple.iter().map(|item| self.at_depth(&item, replace, depth + 1));
             let object = tuple_like(tuple, items.collect::<PyResult<_>>()?)?;
@@ -321,7 +333,10 @@ impl<'py> Restoration<'py> {
             self.restore_items(item, depth)?;
             return Ok(None);
         }
-        let Ok(tuple) = item.cast::<PyTuple>() else { return Ok(None) };
+        let Ok(tuple) = item.cast::<PyTuple>() else {
+            // A node of a registered class.
+            return Ok(self.originals.get(&address(item)).cloned());
+        };
         if !can_descend(depth) {
             return Ok(None);
         }

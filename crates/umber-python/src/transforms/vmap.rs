@@ -11,6 +11,7 @@ use umber_core::types::shape::normalize_axis;
 
 use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
 use super::{Initialized, call_user, check_callable};
+use crate::container::Node;
 use crate::enter::{OrRaise, to_exception};
 use crate::pytree::{Pytree, PytreePath, class_of, dict_of};
 
@@ -59,7 +60,8 @@ pub(super) fn broadcast_axes<A>(
     }
     if !(axes.is_instance_of::<PyDict>()
         || axes.is_instance_of::<PyTuple>()
-        || axes.is_instance_of::<PyList>())
+        || axes.is_instance_of::<PyList>()
+        || Node::is_registered(axes))
     {
         return Err(PyTypeError::new_err(format!(
             "[{op}] {name}: got {}, expected integers and None, alone or nested in tuples, lists and dicts",
@@ -69,7 +71,17 @@ pub(super) fn broadcast_axes<A>(
     match tree {
         Pytree::Array(_) => mismatch("an array"),
         Pytree::Other(value) => mismatch(&class_of(value.bind(py))),
-        Pytree::List(items) | Pytree::Tuple(items, _) => {
+        Pytree::Node(items, node) => {
+            let axes = match Node::of(axes)? {
+                Some((axes, other)) if node.is_like(py, &other)? && axes.len() == items.len() => axes,
+                _ => return mismatch(&node.describe(py, items.len())),
+            };
+            for (i, (axes, item)) in axes.iter().zip(items).enumerate() {
+                recurse(axes, item, &tree.step(path, i), result)?;
+            }
+            Ok(())
+        }
+        Pytree::List(items, _) | Pytree::Tuple(items, _) => {
             if axes.is_instance_of::<PyDict>() || axes.len()? != items.len() {
                 return mismatch(&format!("a sequence of {}", items.len()));
             }
@@ -78,7 +90,7 @@ pub(super) fn broadcast_axes<A>(
             }
             Ok(())
         }
-        Pytree::Dict(items) => {
+        Pytree::Dict(items, _) => {
             let expected = || dict_of(py, items);
             let Ok(dict) = axes.cast::<PyDict>() else { return mismatch(&expected()?) };
             if dict.len() != items.len() {
@@ -104,7 +116,7 @@ pub(super) fn broadcast_out_axes<A>(
     root: &str,
 ) -> PyResult<Vec<Option<i64>>> {
     let mut result = Vec::new();
-    let is_one = matches!(tree, Pytree::Array(_) | Pytree::Dict(_))
+    let is_one = matches!(tree, Pytree::Array(_) | Pytree::Dict(..) | Pytree::Node(..))
         && (axes.is_instance_of::<PyTuple>() || axes.is_instance_of::<PyList>())
         && axes.len()? == 1;
     let only = if is_one { axes.get_item(0)? } else { axes.clone() };

@@ -6,6 +6,8 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple, PyType};
 use pyo3::{PyClass, PyClassInitializer};
 
+use crate::narrow_x64::is_under_mlx;
+
 /// The attributes that `functools.wraps` copies.
 const METADATA: [&str; 6] =
     ["__module__", "__name__", "__qualname__", "__doc__", "__annotations__", "__type_params__"];
@@ -50,14 +52,16 @@ pub(super) fn describe(transform: &str, fun: &Py<PyAny>, py: Python<'_>) -> Stri
 }
 
 /// Bind a transformed function to an instance, as a function that is an attribute of the class.
+///
+/// Programs written for MLX expect that it is not bound.
 pub(super) fn bind<'py>(
     function: &Bound<'py, PyAny>,
     instance: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match instance {
-        Some(instance) => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
-        None => Ok(function.clone()),
+        Some(instance) if !is_under_mlx() => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
+        _ => Ok(function.clone()),
     }
 }
 

@@ -43,15 +43,16 @@ impl Leaves {
             items.map(|(i, item)| self.add(py, op, format!("{path}[{i}]"), item)).collect()
         };
         Ok(match tree {
-            Pytree::List(items) => Pytree::List(add_items(items)?),
+            Pytree::List(items, like) => Pytree::List(add_items(items)?, like),
             Pytree::Tuple(items, class) => Pytree::Tuple(add_items(items)?, class),
-            Pytree::Dict(items) => {
+            Pytree::Node(items, node) => Pytree::Node(add_items(items)?, node),
+            Pytree::Dict(items, like) => {
                 let mut entries = Vec::with_capacity(items.len());
                 for (key, item) in items {
                     let path = format!("{path}[{}]", key.bind(py).repr()?);
                     entries.push((key, self.add(py, op, path, item)?));
                 }
-                Pytree::Dict(entries)
+                Pytree::Dict(entries, like)
             }
             Pytree::Array(array) => {
                 self.push(array.get().get().snapshot().or_raise()?, false, path);
@@ -113,19 +114,20 @@ impl Leaves {
                 arrays.push(leaf(op, &path, value.bind(py), Some(dtype))?);
             }
             (Pytree::Other(_), Pytree::Other(value)) if value.is_none(py) => {}
-            (Pytree::List(expected), Pytree::List(got)) if expected.len() == got.len() => {
-                for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
-                    self.align(py, op, format!("{path}[{i}]"), expected, got, arrays)?;
-                }
+            (Pytree::List(expected, _), Pytree::List(got, _)) if expected.len() == got.len() => {
+                self.align_items(py, op, &path, (expected, got), arrays)?;
             }
             (Pytree::Tuple(expected, class), Pytree::Tuple(got, other))
                 if expected.len() == got.len() && is_same_class(class.as_ref(), other.as_ref()) =>
             {
-                for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
-                    self.align(py, op, format!("{path}[{i}]"), expected, got, arrays)?;
-                }
+                self.align_items(py, op, &path, (expected, got), arrays)?;
             }
-            (Pytree::Dict(expected), Pytree::Dict(got)) if expected.len() == got.len() => {
+            (Pytree::Node(expected, node), Pytree::Node(got, other))
+                if expected.len() == got.len() && node.is_like(py, other)? =>
+            {
+                self.align_items(py, op, &path, (expected, got), arrays)?;
+            }
+            (Pytree::Dict(expected, _), Pytree::Dict(got, _)) if expected.len() == got.len() => {
                 for (key, expected) in expected {
                     let mut item = None;
                     for (other, value) in got {
@@ -139,6 +141,21 @@ impl Leaves {
                 }
             }
             _ => return mismatch(),
+        }
+        Ok(())
+    }
+
+    /// Align the children of sequences of equal lengths.
+    fn align_items(
+        &self,
+        py: Python<'_>,
+        op: &str,
+        path: &str,
+        (expected, got): (&[Pytree], &[Pytree]),
+        arrays: &mut Vec<Array>,
+    ) -> PyResult<()> {
+        for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
+            self.align(py, op, format!("{path}[{i}]"), expected, got, arrays)?;
         }
         Ok(())
     }
@@ -182,13 +199,14 @@ fn describe(py: Python<'_>, tree: &Pytree) -> String {
         Pytree::Other(value) => {
             value.bind(py).get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string())
         }
-        Pytree::List(items) => format!("a list of {}", items.len()),
+        Pytree::List(items, _) => format!("a list of {}", items.len()),
         Pytree::Tuple(items, None) => format!("a tuple of {}", items.len()),
         Pytree::Tuple(items, Some(class)) => {
             let name = class.bind(py).getattr("__name__").and_then(|name| name.extract::<String>());
             format!("a {} of {}", name.unwrap_or_else(|_| "named tuple".into()), items.len())
         }
-        Pytree::Dict(items) => {
+        Pytree::Node(items, node) => node.describe(py, items.len()),
+        Pytree::Dict(items, _) => {
             let keys: Vec<String> = items
                 .iter()
                 .map(|(key, _)| key.bind(py).repr().map_or_else(|_| "?".into(), |repr| repr.to_string()))
