@@ -126,6 +126,13 @@ pub(crate) fn is_container(value: &Bound<'_, PyAny>) -> bool {
         || Node::is_registered(value)
 }
 
+/// Whether a value is a module: a list or dict that is also a function, such as those of `umber.nn`.
+pub(crate) fn is_module(value: &Bound<'_, PyAny>) -> bool {
+    (value.is_instance_of::<PyDict>() || value.is_instance_of::<PyList>())
+        && value.is_callable()
+        && !Node::is_registered(value)
+}
+
 /// The name of a value's class.
 pub(crate) fn class_of(value: &Bound<'_, PyAny>) -> String {
     value.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string())

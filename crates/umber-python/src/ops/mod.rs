@@ -23,7 +23,7 @@ mod polynomials;
 mod quantiles;
 mod quantization;
 mod random;
-mod random_state;
+pub(crate) mod random_state;
 mod reductions;
 mod searching;
 mod selecting;

@@ -53,6 +53,11 @@ impl RandomState {
     }
 }
 
+/// The object `random.state`.
+pub(crate) fn state_object(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+    Ok(Bound::new(py, RandomState)?.into_any())
+}
+
 /// A list with the current key.
 fn keys(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     Ok(PyList::new(py, [random_key::object(py)?])?.into_any())

@@ -4,19 +4,20 @@ use std::sync::Arc;
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyList, PyTuple};
 use umber_core::Array;
 use umber_core::compile::{self, Cache, CompiledGraph, ShapeGenericTrace, Traced};
 use umber_core::graph::tracing::Lengths;
 
 use super::signature::{Objects, Signature};
-use super::state::{RemovedState, StatePath, StateSnapshot, check_state, gather};
+use super::state::{RemovedState, StatePath, StateSnapshot, check_state, gather, holds};
 use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
 use super::{Initialized, call_user, check_callable};
 use crate::array::PyArray;
 use crate::enter::OrRaise;
 use crate::new_array::NewArray;
-use crate::pytree::Pytree;
+use crate::ops::random_state::state_object;
+use crate::pytree::{Pytree, is_module};
 use crate::trace_scope;
 
 /// A function whose graph is recorded once and replayed.
@@ -29,6 +30,8 @@ struct CompiledFunction {
     inputs: Py<PyAny>,
     /// State that the function changes, besides its results.
     outputs: Py<PyAny>,
+    /// The function itself, or the instance of which it is a method, if that is a module.
+    module: Option<Py<PyAny>>,
     lengths: Lengths,
     objects: Objects,
     graphs: Cache<CompiledResult>,
@@ -99,9 +102,51 @@ fn arrays_of(args: &Bound<'_, PyTuple>, kwargs: Option<&Bound<'_, PyDict>>) -> O
     args.iter_borrowed().map(array).collect()
 }
 
+/// The place of an argument.
+enum Place {
+    Position(usize),
+    Keyword(Py<PyAny>),
+}
+
+/// Replace the modules among the arguments by None.
+fn take_modules<'py>(
+    args: &mut Bound<'py, PyTuple>,
+    named: &mut Bound<'py, PyDict>,
+    is_state: impl Fn(&Bound<'py, PyAny>) -> PyResult<bool>,
+) -> PyResult<Vec<(Place, Py<PyAny>)>> {
+    let py = args.py();
+    let mut modules = Vec::new();
+    let mut items: Vec<Bound<'py, PyAny>> = args.iter().collect();
+    for (i, item) in items.iter_mut().enumerate() {
+        if is_state(item)? {
+            let module = std::mem::replace(item, py.None().into_bound(py));
+            modules.push((Place::Position(i), module.unbind()));
+        }
+    }
+    if !modules.is_empty() {
+        *args = PyTuple::new(py, items)?;
+    }
+    for (name, value) in &named.clone() {
+        if is_state(&value)? {
+            if modules.iter().all(|(place, _)| matches!(place, Place::Position(_))) {
+                *named = named.copy()?;
+            }
+            named.set_item(&name, py.None())?;
+            modules.push((Place::Keyword(name.unbind()), value.unbind()));
+        }
+    }
+    Ok(modules)
+}
+
 /// A call, flattened.
 struct Call {
     arguments: Arguments,
+    /// The modules among the arguments. They are state, like the module of the function.
+    modules: Vec<(Place, Py<PyAny>)>,
+    /// `inputs`, or a list of it and of the modules.
+    inputs: Py<PyAny>,
+    /// `outputs`, or a list of it and of the modules.
+    outputs: Py<PyAny>,
     /// Arrays of the arguments, then those of the state.
     arrays: Vec<Array>,
     /// Number of arrays in the arguments.
@@ -110,21 +155,47 @@ struct Call {
     constants: Vec<u8>,
 }
 
-impl CompiledFunction {
-    fn flatten_call(
+impl Call {
+    /// The arguments with other arrays, and with the modules.
+    fn rebuild_arguments<'py>(
         &self,
-        py: Python<'_>,
-        args: &Bound<'_, PyTuple>,
-        kwargs: Option<&Bound<'_, PyDict>>,
+        py: Python<'py>,
+        arrays: &[Array],
+    ) -> PyResult<(Bound<'py, PyTuple>, Bound<'py, PyDict>)> {
+        let (args, named) = self.arguments.rebuild(py, arrays)?;
+        if self.modules.is_empty() {
+            return Ok((args, named));
+        }
+        let mut args: Vec<Bound<'py, PyAny>> = args.iter().collect();
+        for (place, module) in &self.modules {
+            match place {
+                Place::Position(i) => args[*i] = module.bind(py).clone(),
+                Place::Keyword(name) => named.set_item(name, module)?,
+            }
+        }
+        Ok((PyTuple::new(py, args)?, named))
+    }
+}
+
+impl CompiledFunction {
+    fn flatten_call<'py>(
+        &self,
+        py: Python<'py>,
+        args: &Bound<'py, PyTuple>,
+        kwargs: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Call> {
         let mut signature = Signature::new(&self.objects);
+        let mut modules = Vec::new();
         let (arguments, mut arrays) = match arrays_of(args, kwargs) {
             Some(arrays) => {
                 signature.arrays(arrays.len());
                 (Arguments::Arrays, arrays)
             }
             None => {
-                let named = kwargs.cloned().unwrap_or_else(|| PyDict::new(py));
+                let (mut args, mut named) =
+                    (args.clone(), kwargs.cloned().unwrap_or_else(|| PyDict::new(py)));
+                let is_state = |value: &Bound<'py, PyAny>| Ok(is_module(value) && !self.declares(value)?);
+                modules = take_modules(&mut args, &mut named, is_state)?;
                 let tree = Pytree::of(PyTuple::new(py, [args.as_any(), named.as_any()])?.as_any())?;
                 signature.tree(py, &tree)?;
                 let arrays = tree.arrays();
@@ -135,14 +206,42 @@ impl CompiledFunction {
         if !self.inputs.is_none(py) {
             gather(self.inputs.bind(py), 0, &mut arrays, &mut signature)?;
         }
-        Ok(Call { arguments, arrays, argument_count, constants: signature.bytes })
+        let (mut inputs, mut outputs) = (self.inputs.clone_ref(py), self.outputs.clone_ref(py));
+        let state: Vec<&Py<PyAny>> =
+            self.module.iter().chain(modules.iter().map(|(_, module)| module)).collect();
+        if !state.is_empty() {
+            let random = state_object(py)?.unbind();
+            let roots = |first: &Py<PyAny>| {
+                let roots: Vec<&Py<PyAny>> =
+                    std::iter::once(first).chain(state.iter().copied()).chain([&random]).collect();
+                PyList::new(py, roots).map(|list| list.into_any().unbind())
+            };
+            (inputs, outputs) = (roots(&inputs)?, roots(&outputs)?);
+            for (place, _) in &modules {
+                match place {
+                    Place::Position(i) => signature.value(i.into_pyobject(py)?.as_any(), 0)?,
+                    Place::Keyword(name) => signature.value(name.bind(py), 0)?,
+                }
+            }
+            signature.enter_modules();
+            for root in state.into_iter().chain([&random]) {
+                gather(root.bind(py), 0, &mut arrays, &mut signature)?;
+            }
+        }
+        Ok(Call { arguments, modules, inputs, outputs, arrays, argument_count, constants: signature.bytes })
+    }
+
+    /// Whether a module is part of `inputs` or `outputs`, which then say what the function reads and changes of it.
+    fn declares(&self, module: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = module.py();
+        Ok(holds(self.inputs.bind(py), module, 0)? || holds(self.outputs.bind(py), module, 0)?)
     }
 
     /// Run the function on placeholders.
     fn trace(&self, py: Python<'_>, call: &Call) -> PyResult<(Traced, OutputForm)> {
         let tracing = compile::begin(&call.arrays, self.lengths);
         let (arguments, state_inputs) = tracing.trace.inputs.split_at(call.argument_count);
-        let (state, before) = (StateSnapshot::of(&self.inputs, py)?, StateSnapshot::of(&self.outputs, py)?);
+        let (state, before) = (StateSnapshot::of(&call.inputs, py)?, StateSnapshot::of(&call.outputs, py)?);
         // Array objects created from here on belong to the function.
         let slots = state.slots.iter().chain(&before.slots);
         let addresses = slots.map(|slot| slot.object.get().address());
@@ -166,14 +265,14 @@ impl CompiledFunction {
         (state, state_inputs): (&StateSnapshot, &[Array]),
         before: &StateSnapshot,
     ) -> PyResult<(OutputForm, Vec<Array>)> {
-        let (inputs, outputs) = (self.inputs.bind(py), self.outputs.bind(py));
-        let (args, kwargs) = call.arguments.rebuild(py, arguments)?;
+        let (inputs, outputs) = (call.inputs.bind(py), call.outputs.bind(py));
+        let (args, kwargs) = call.rebuild_arguments(py, arguments)?;
         for (slot, placeholder) in state.slots.iter().zip(state_inputs) {
             slot.replace(inputs, placeholder.clone())?;
         }
-        let start = StateSnapshot::of(&self.outputs, py)?;
+        let start = StateSnapshot::of(&call.outputs, py)?;
         let returned = Pytree::of(&call_user(self.fun.bind(py), args, Some(&kwargs))?)?;
-        let changed = start.changed(py, StateSnapshot::of(&self.outputs, py)?);
+        let changed = start.changed(py, StateSnapshot::of(&call.outputs, py)?);
         let mut arrays = returned.arrays();
         let count = arrays.len();
         arrays.extend(changed.iter().map(|slot| slot.value.clone()));
@@ -229,13 +328,16 @@ impl CompiledFunction {
     }
 
     /// Store the outputs of a graph in the state, and return the function's result.
-    fn deliver(&self, py: Python<'_>, output_form: &OutputForm, arrays: &[Array]) -> PyResult<Py<PyAny>> {
+    fn deliver(
+        outputs: &Bound<'_, PyAny>,
+        output_form: &OutputForm,
+        arrays: &[Array],
+    ) -> PyResult<Py<PyAny>> {
         let (returned, state) = arrays.split_at(output_form.count);
-        let outputs = self.outputs.bind(py);
         // From the end, so that removals from a list do not shift the positions of later iterations.
         output_form.removed.iter().rev().try_for_each(|removed| removed.apply(outputs))?;
         output_form.state.fill(outputs, &mut state.iter())?;
-        output_form.returned.rebuild(py, returned)
+        output_form.returned.rebuild(outputs.py(), returned)
     }
 }
 
@@ -264,8 +366,8 @@ impl CompiledFunction {
         }
         let call = self.flatten_call(py, args, kwargs)?;
         let compiled = self.find_or_compile(py, &call)?;
-        let outputs = compiled.graph.call(call.arrays).or_raise()?;
-        self.deliver(py, &compiled.output_form, &outputs)
+        let arrays = compiled.graph.call(call.arrays).or_raise()?;
+        CompiledFunction::deliver(call.outputs.bind(py), &compiled.output_form, &arrays)
     }
 
     fn __get__<'py>(
@@ -295,6 +397,7 @@ impl CompiledFunction {
         visit.call(&self.fun)?;
         visit.call(&self.inputs)?;
         visit.call(&self.outputs)?;
+        visit.call(&self.module)?;
         visit.call(self.objects.known())?;
         // Several graphs may share a form, whose references must be visited once.
         let mut visited: Vec<*const OutputForm> = Vec::new();
@@ -349,6 +452,10 @@ impl CompiledFunction {
 /// State that is neither an argument nor in `inputs` is fixed when `fun` is traced. Side effects other than changes to
 /// `outputs` happen only while tracing. If a call raises, the state is unchanged.
 ///
+/// If `fun` is a module or a method of one, and for modules among its arguments, the module is state without being declared:
+/// each call reads and changes its arrays and `random.state`, and its other attributes, such as its training mode, are
+/// constants of the call. A module in `inputs` or `outputs` is only what these declare.
+///
 /// With `shapeless`, a second trace at other lengths decides which axes may vary. Lengths that `fun` reads, and lengths on
 /// which its graph depends in a way that cannot be determined, still cause a new trace. The results are always those of
 /// `fun`.
@@ -385,16 +492,21 @@ fn compile_function<'py>(
     check_state("outputs", outputs)?;
     let or_none =
         |value: Option<&Bound<'_, PyAny>>| value.map_or_else(|| py.None(), |value| value.clone().unbind());
-    let compiled = CompiledFunction {
+    let mut compiled = CompiledFunction {
         initialized: Initialized::YES,
         fun: fun.clone().unbind(),
         inputs: or_none(inputs),
         outputs: or_none(outputs),
+        module: None,
         lengths: if shapeless { Lengths::Free } else { Lengths::Fixed },
         objects: Objects::new(py),
         graphs: Cache::default(),
         generic_traces: Cache::default(),
     };
+    let owner = fun.getattr_opt("__self__")?.unwrap_or_else(|| fun.clone());
+    if is_module(&owner) && !compiled.declares(&owner)? {
+        compiled.module = Some(owner.unbind());
+    }
     wrap_function(compiled, fun)
 }
 

@@ -1,5 +1,6 @@
 //! Signatures of calls: the structure and the constants that two calls must share, besides shapes and dtypes, to reuse a graph.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyTypeError;
@@ -12,7 +13,7 @@ use pyo3::types::{
 
 use crate::array::PyArray;
 use crate::container::Node;
-use crate::pytree::{Pytree, check_depth};
+use crate::pytree::{Pytree, check_depth, is_container};
 
 /// Maximum number of remembered objects that are compared by hash and equality.
 const MAX_OBJECTS: usize = 4096;
@@ -97,11 +98,18 @@ pub(super) struct Signature<'a> {
     pub(super) bytes: Vec<u8>,
     objects: &'a Objects,
     unhashable: Unhashable,
+    /// In modules: the numbers of the array objects so far, by address. Two of them may be one, as tied weights are.
+    module_arrays: Option<HashMap<usize, u32>>,
 }
 
 impl<'a> Signature<'a> {
     pub(super) fn new(objects: &'a Objects) -> Signature<'a> {
-        Signature { bytes: Vec::with_capacity(64), objects, unhashable: Unhashable::Refused }
+        Signature {
+            bytes: Vec::with_capacity(64),
+            objects,
+            unhashable: Unhashable::Refused,
+            module_arrays: None,
+        }
     }
 
     /// Append a tag, a length and bytes: an unambiguous encoding.
@@ -191,6 +199,45 @@ impl<'a> Signature<'a> {
             self.value(&value, 0)?;
         }
         Ok(())
+    }
+
+    /// From here on the state is that of modules, of which everything is compared.
+    pub(super) fn enter_modules(&mut self) {
+        self.bytes.push(b'M');
+        self.module_arrays = Some(HashMap::new());
+    }
+
+    pub(super) fn is_in_modules(&self) -> bool {
+        self.module_arrays.is_some()
+    }
+
+    /// Append which array object of the modules this is.
+    pub(super) fn state_array(&mut self, object: &Bound<'_, PyArray>) {
+        if let Some(known) = &mut self.module_arrays {
+            let next = known.len() as u32;
+            let number = *known.entry(object.as_ptr() as usize).or_insert(next);
+            self.bytes.extend(number.to_le_bytes());
+        }
+    }
+
+    /// Append the class and the attributes of a container in a module.
+    pub(super) fn state_container(&mut self, container: &Bound<'_, PyAny>) -> PyResult<()> {
+        let is_exact = container.is_exact_instance_of::<PyDict>() || container.is_exact_instance_of::<PyList>();
+        if self.is_in_modules() && !is_exact && is_container(container) {
+            return self.instance(container.py(), Some(&container.clone().unbind()));
+        }
+        Ok(())
+    }
+
+    /// Append a leaf in a module that is not an array.
+    pub(super) fn state_leaf(&mut self, leaf: &Bound<'_, PyAny>) -> PyResult<()> {
+        if !self.is_in_modules() {
+            return Ok(());
+        }
+        self.unhashable = Unhashable::ByIdentity;
+        let result = self.value(leaf, 0);
+        self.unhashable = Unhashable::Refused;
+        result
     }
 
     /// Append the encoding of a constant. Long, since it has a branch for each kind.

@@ -376,9 +376,11 @@ pub(super) fn gather(
     if let Ok(array) = value.cast::<PyArray>() {
         arrays.push(array.get().get());
         signature.bytes.push(b'a');
+        signature.state_array(array);
         return Ok(());
     }
     check_depth(depth)?;
+    signature.state_container(value)?;
     if let Some((children, node)) = Node::of(value)? {
         signature.bytes.push(b'*');
         signature.node(value.py(), &node)?;
@@ -393,7 +395,7 @@ pub(super) fn gather(
             signature.value(&key, 0)?;
             let count = arrays.len();
             gather(&item, depth + 1, arrays, signature)?;
-            if arrays.len() == count {
+            if arrays.len() == count && !signature.is_in_modules() {
                 // No arrays inside: the graph does not depend on this entry.
                 signature.bytes.truncate(start);
             }
@@ -413,8 +415,34 @@ pub(super) fn gather(
         signature.bytes.push(b']');
     } else {
         signature.bytes.push(b'-');
+        signature.state_leaf(value)?;
     }
     Ok(())
+}
+
+/// Whether an object is in nested containers.
+pub(super) fn holds(container: &Bound<'_, PyAny>, object: &Bound<'_, PyAny>, depth: usize) -> PyResult<bool> {
+    if container.is(object) {
+        return Ok(true);
+    }
+    check_depth(depth)?;
+    let children: Vec<Bound<'_, PyAny>> = if let Some((children, _)) = Node::of(container)? {
+        children
+    } else if let Ok(dict) = container.cast::<PyDict>() {
+        dict_items(dict)?.into_iter().map(|(_, item)| item).collect()
+    } else if let Ok(list) = container.cast::<PyList>() {
+        list.iter().collect()
+    } else if let Ok(tuple) = container.cast::<PyTuple>() {
+        tuple.iter().collect()
+    } else {
+        return Ok(false);
+    };
+    for child in children {
+        if holds(&child, object, depth + 1)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Raise TypeError for a state that cannot hold arrays, which would otherwise be ignored silently.
