@@ -2,10 +2,17 @@
 
 `umber.core` has arrays, operations and transforms, `umber.nn` layers and losses, `umber.optimizers`
 update rules, and `umber.utils` functions on trees of arrays. Importing `umber` alone loads none of
-them.
+them; they are loaded when they are first used.
 """
 
 __version__: str
+
+# Not imported from `typing`, whose import takes longer than this module.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from umber import array_api, core, nn, optimizers, utils  # noqa: F401
+
+_SUBMODULES = ("array_api", "core", "nn", "optimizers", "utils")
 
 
 def __getattr__(name: str) -> object:
@@ -20,6 +27,10 @@ def __getattr__(name: str) -> object:
             from umber.core import __version__
 
             return __version__
+    if __name__ == "umber" and name in _SUBMODULES:
+        from importlib import import_module
+
+        return import_module(f"umber.{name}")
     if __name__ != "umber" and name.isidentifier():
         # Under the import hook, `__name__` is MLX's, and `from umber import nn` searches for
         # submodules below that name, where some are missing.
@@ -29,3 +40,7 @@ def __getattr__(name: str) -> object:
         if find_spec(f"umber.{name}") is not None:
             return import_module(f"umber.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *(("__version__", *_SUBMODULES) if __name__ == "umber" else ())})
