@@ -612,6 +612,7 @@ SPECIAL_METHODS = {
     "__release_buffer__": "(self, buffer: memoryview, /) -> None",
     "__call__": "(self, *args: Any, **kwargs: Any) -> Any",
     "custom_function.__getattribute__": None,
+    "array.__reduce_ex__": None,
     "__get__": "(self, instance: Any, owner: Any = None) -> Any",
     "__complex__": "(self) -> complex",
     "__contains__": "(self, value: object) -> bool",

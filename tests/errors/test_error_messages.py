@@ -508,7 +508,7 @@ def test_widths_beyond_64_bits(width):
     ("state", "message"),
     [
         ((b"", [2**63, 2], "float32"), "state has 0 bytes, expected"),
-        (("no bytes", [1], "float32"), "got str, expected a sequence"),
+        (("no bytes", [1], "float32"), "state holds str, expected bytes"),
         ((b"", "ab", "float32"), "got str, expected a sequence"),
     ],
 )

@@ -113,6 +113,62 @@ def test_pickle_keeps_shape():
         assert pickle.loads(pickle.dumps(mx.zeros(shape))).shape == shape
 
 
+def out_of_band(value):
+    buffers = []
+    data = pickle.dumps(value, protocol=5, buffer_callback=buffers.append)
+    return data, buffers
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_pickles_with_buffers_out_of_band(name):
+    x = mx.array([[0, 1, 1], [1, 0, 1]], dtype=dtype_of(name))
+    for value in (x, x.T, x[:, 1:], x[0, 1], x[:0], mx.broadcast_to(x[:1], (3, 3))):
+        data, buffers = out_of_band(value)
+        assert [memoryview(buffer).nbytes for buffer in buffers] == [value.nbytes]
+        raw = [bytes(buffer.raw()) for buffer in buffers]
+        odd = [memoryview(b"." + memory)[1:] for memory in raw]
+        for given in (buffers, raw, [bytearray(memory) for memory in raw], odd):
+            twin = pickle.loads(data, buffers=given)
+            assert_dtype(twin, name)
+            assert twin.shape == value.shape
+            assert_close(to_numpy(twin), to_numpy(value))
+        for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
+            assert_close(to_numpy(pickle.loads(pickle.dumps(value, protocol))), to_numpy(value))
+
+
+@pytest.mark.host
+def test_buffers_out_of_band_are_not_copied():
+    x = mx.arange(100_000, dtype=mx.float32)
+    data, buffers = out_of_band([x, {"x": x}])
+    assert len(data) < 1000
+    assert len(buffers) == 1
+    assert memoryview(buffers[0]).readonly
+    first, second = (lambda twins: (twins[0], twins[1]["x"]))(pickle.loads(data, buffers=buffers))
+    assert first is second
+    assert np.shares_memory(np.asarray(first), np.asarray(x))
+    first[0] = 7.0
+    assert x[0].item() == 0.0
+    writable = bytearray(buffers[0].raw())
+    twin = mx.array(0)
+    twin.__setstate__((writable, [100_000], "float32"))
+    writable[:4] = b"\xff" * 4
+    assert twin[0].item() == 0.0
+
+
+def test_subclasses_that_reduce_themselves_do():
+    class Named(mx.array):
+        def __reduce__(self):
+            return (str, ("reduced",))
+
+    assert pickle.loads(pickle.dumps(Named([1]), protocol=5)) == "reduced"
+
+
+@pytest.mark.parametrize("memory", [b"123", [1, 2], "1234", memoryview(bytes(8))[::2]])
+def test_states_that_do_not_fit_are_refused(memory):
+    with pytest.raises((TypeError, ValueError), match=r"^\[(array|__setstate__)\]"):
+        mx.array(0).__setstate__((memory, [1], "float32"))
+
+
 def test_array_from_arrays():
     rows = [mx.array([1, 2]), mx.array([3.5, 4])]
     assert mx.array(rows).tolist() == [[1.0, 2.0], [3.5, 4.0]]

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyTuple, PyType};
+use pyo3::types::{PyBytes, PyDict, PyMemoryView, PyTuple, PyType};
+use pyo3::{ffi, intern};
 use umber_core::graph::ArrayInternals;
 use umber_core::graph::tracing::{self, LengthRead, Reading};
 use umber_core::memory::{Lease, ViewPolicy};
@@ -22,9 +22,10 @@ use crate::dtype::{DtypeArg, PyDtype};
 use crate::enter::{OrRaise, enter, item, to_exception, warn_if_traced};
 use crate::error_text::with_name;
 use crate::gil_cell::GilCell;
-use crate::interop::{Copying, from_ndarray};
+use crate::interop::{Copying, from_ndarray, from_shared};
 use crate::narrow_x64::narrow_dtype;
 use crate::new_array::NewArray;
+use crate::pytree::class_of;
 use crate::random_key;
 use crate::trace_scope;
 
@@ -431,7 +432,49 @@ impl PyArray {
         self.get().into()
     }
 
-    /// Return the parts that pickle needs, for every protocol.
+    /// Return the parts that pickle needs. From protocol 5 on, the elements are a buffer that is not copied if pickle transmits
+    /// buffers out of band.
+    ///
+    /// Parameters
+    /// ----------
+    /// protocol : int
+    ///     Version of the pickle protocol.
+    ///
+    /// Returns
+    /// -------
+    /// tuple
+    ///
+    /// Examples
+    /// --------
+    /// >>> import pickle
+    /// >>> buffers = []
+    /// >>> data = pickle.dumps(mx.array([1, 2]), protocol=5, buffer_callback=buffers.append)
+    /// >>> pickle.loads(data, buffers=buffers)
+    /// array([1, 2], dtype=int32)
+    fn __reduce_ex__<'py>(slf: &Bound<'py, Self>, protocol: i32) -> PyResult<Bound<'py, PyAny>> {
+        let py = slf.py();
+        let is_overridden = slf.get_type().getattr(intern!(py, "__reduce__"))?;
+        let own = py.get_type::<PyArray>().getattr(intern!(py, "__reduce__"))?;
+        if protocol < 5 || !is_overridden.is(&own) {
+            return slf.call_method0(intern!(py, "__reduce__"));
+        }
+        let array = slf.get().get();
+        warn_if_traced(py, &array)?;
+        let (shape, dtype) = (array.shape().to_vec(), array.dtype());
+        let bytes = enter(py, move || {
+            let bytes = ops::view(&ops::reshape(&array, &[-1])?, DType::UInt8)?;
+            bytes.eval()?;
+            Ok(bytes)
+        })?;
+        // Read-only, because the array may share its memory.
+        let memory = PyMemoryView::from(NewArray::from(bytes).object(py)?.as_any())?;
+        let memory = memory.call_method0(intern!(py, "toreadonly"))?;
+        let buffer = py.import("pickle")?.getattr("PickleBuffer")?.call1((memory,))?;
+        let empty: Vec<i32> = Vec::new();
+        Ok((slf.get_type(), (empty,), (buffer, shape, dtype.name())).into_pyobject(py)?.into_any())
+    }
+
+    /// Return the parts that pickle needs, for protocols before 5.
     ///
     /// Returns
     /// -------
@@ -473,18 +516,30 @@ impl PyArray {
             self.set(py, of_mlx(&values, code)?);
             return Ok(());
         }
-        let (bytes, shape, name): (Vec<u8>, Vec<usize>, String) = state.extract()?;
+        let (elements, shape, name): (Bound<'_, PyAny>, Vec<usize>, String) = state.extract()?;
         let dtype = umber_core::DType::from_name(&name)
             .ok_or_else(|| PyValueError::new_err(format!("[array] state has unknown dtype '{name}'")))?;
         let shape = umber_core::Shape::from(shape);
-        if bytes.len() != shape.size().saturating_mul(dtype.size()) {
+        let memory = PyMemoryView::from(&elements).map_err(|_| {
+            PyTypeError::new_err(format!("[array] state holds {}, expected bytes", class_of(&elements)))
+        })?;
+        let size: usize = memory.getattr(intern!(py, "nbytes"))?.extract()?;
+        if size != shape.size().saturating_mul(dtype.size()) {
             return Err(PyValueError::new_err(format!(
-                "[array] state has {} bytes, expected {} for shape {shape} of {dtype}",
-                bytes.len(),
+                "[array] state has {size} bytes, expected {} for shape {shape} of {dtype}",
                 shape.size().saturating_mul(dtype.size())
             )));
         }
-        self.set(py, convert::from_bytes(&bytes, &shape, dtype)?);
+        if let Ok(bytes) = elements.cast::<PyBytes>() {
+            self.set(py, convert::from_bytes(bytes.as_bytes(), &shape, dtype)?);
+            return Ok(());
+        }
+        // Memory that others may write is copied.
+        let is_readonly: bool = memory.getattr(intern!(py, "readonly"))?.extract()?;
+        let copying = if is_readonly { Copying::IfNeeded } else { Copying::Always };
+        let bytes = from_shared(&memory.call_method1(intern!(py, "cast"), ("B",))?, copying)?;
+        let bytes = bytes.expect("a view of memory is shared or copied");
+        self.set(py, convert::reinterpret_bytes(&bytes, &shape, dtype)?);
         Ok(())
     }
 

@@ -157,6 +157,17 @@ pub(crate) fn from_bytes(bytes: &[u8], shape: &Shape, dtype: DType) -> PyResult<
     Array::from_storage(storage.with_layout(layout), dtype).or_raise()
 }
 
+/// An array of these bytes, in the same memory if that is aligned.
+pub(crate) fn reinterpret_bytes(bytes: &Array, shape: &Shape, dtype: DType) -> PyResult<Array> {
+    let (memory, storage) = (dense_bytes(bytes), bytes.storage().expect("evaluated by the caller"));
+    let is_aligned = (memory.as_ptr() as usize).is_multiple_of(dtype.alignment());
+    if memory.is_empty() || storage.layout().offset > 0 || !is_aligned {
+        return from_bytes(memory, shape, dtype);
+    }
+    let layout = umber_core::Layout::contiguous(shape.clone());
+    Array::from_storage(storage.with_layout(layout), dtype).or_raise()
+}
+
 /// Infer the shape of a nested sequence from the first element of each level.
 fn measure(object: &Bound<'_, PyAny>, shape: &mut Vec<usize>) -> PyResult<()> {
     let mut level = object.clone();

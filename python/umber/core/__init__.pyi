@@ -1602,7 +1602,7 @@ class array:
     def __rdiv__(self, other: _Operand) -> array: ...
     def __rdivmod__(self, other: _Operand) -> tuple[array, ...]: ...
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts that pickle needs, for every protocol.
+        """Return the parts that pickle needs, for protocols before 5.
 
         Returns
         -------
@@ -4177,6 +4177,10 @@ class custom_function:
     """
     def __init__(self, f: Callable[..., Any]) -> None: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: Any, owner: Any = None) -> Any: ...
+    def __reduce__(self) -> _Text | tuple[Any, ...]:
+        """Return the parts that pickle and copy need."""
+
     def __repr__(self) -> str: ...
     def jvp(self, f: Callable[..., Any]) -> custom_function:
         """Set the rule for Jacobian-vector products.
@@ -7002,6 +7006,10 @@ def compile(
 
     State that is neither an argument nor in `inputs` is fixed when `fun` is traced. Side effects other than changes to
     `outputs` happen only while tracing. If a call raises, the state is unchanged.
+
+    If `fun` is a module or a method of one, and for modules among its arguments, the module is state without being declared:
+    each call reads and changes its arrays and `random.state`, and its other attributes, such as its training mode, are
+    constants of the call. A module in `inputs` or `outputs` is only what these declare.
 
     With `shapeless`, a second trace at other lengths decides which axes may vary. Lengths that `fun` reads, and lengths on
     which its graph depends in a way that cannot be determined, still cause a new trace. The results are always those of
@@ -11810,12 +11818,12 @@ def heaviside(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) ->
 
 
 def hessian(
-    fun: Callable[..., Any],
+    fun: Callable[_P, Any],
     argnums: int | Sequence[int] | None = None,
     has_aux: builtins.bool = False,
     *,
     holomorphic: builtins.bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """Return a function that computes the second derivatives of a function.
 
     Parameters
@@ -13047,12 +13055,12 @@ def ix_(*args: _Operand, stream: _StreamOrDevice = None) -> tuple[array, ...]:
 
 
 def jacfwd(
-    fun: Callable[..., Any],
+    fun: Callable[_P, Any],
     argnums: int | Sequence[int] | None = None,
     has_aux: builtins.bool = False,
     *,
     holomorphic: builtins.bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian of a function in forward mode.
 
     Parameters
@@ -13102,12 +13110,12 @@ def jacfwd(
 
 
 def jacrev(
-    fun: Callable[..., Any],
+    fun: Callable[_P, Any],
     argnums: int | Sequence[int] | None = None,
     has_aux: builtins.bool = False,
     *,
     holomorphic: builtins.bool = False,
-) -> Callable[..., Any]:
+) -> Callable[_P, Any]:
     """Return a function that computes the Jacobian of a function in reverse mode.
 
     Parameters
@@ -21910,7 +21918,7 @@ def vjp(
     """
 
 
-def vmap(fun: Callable[..., Any], in_axes: Any = 0, out_axes: Any = 0) -> Callable[..., Any]:
+def vmap(fun: Callable[_P, _R], in_axes: Any = 0, out_axes: Any = 0) -> Callable[_P, _R]:
     """Return a function that applies another one to every element of a batch axis, vectorised.
 
     Parameters
