@@ -19,9 +19,7 @@ from umber import _errors, _layout
 _T = TypeVar("_T")
 
 _MISSING = object()
-_flatten_node: Callable[[Any], tuple[list, Any, list[str] | None]] = (
-    mx._flatten_node  # type: ignore[attr-defined]
-)
+_flatten_node: Callable[[Any], tuple[list, Any, Any]] = mx._flatten_node  # type: ignore[attr-defined]
 _container_like: Callable[[Any, list], Any] = mx._container_like  # type: ignore[attr-defined]
 # The functions (flatten, unflatten, names) of the registered classes.
 _nodes: dict[type, tuple] = mx._tree_nodes  # type: ignore[attr-defined]

@@ -432,8 +432,9 @@ impl PyArray {
         self.get().into()
     }
 
-    /// Return the parts that pickle needs. From protocol 5 on, the elements are a buffer that is not copied if pickle transmits
-    /// buffers out of band.
+    /// Return the parts that pickle needs, for a version of its protocol.
+    ///
+    /// From protocol 5 on, the elements are a buffer, which pickle does not copy if it transmits buffers out of band.
     ///
     /// Parameters
     /// ----------

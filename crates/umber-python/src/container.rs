@@ -188,7 +188,11 @@ impl Node {
     }
 
     /// Create the node with these children.
-    pub(crate) fn rebuild<'py>(&self, py: Python<'py>, children: Vec<Py<PyAny>>) -> PyResult<Bound<'py, PyAny>> {
+    pub(crate) fn rebuild<'py>(
+        &self,
+        py: Python<'py>,
+        children: Vec<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
         let children = PyTuple::new(py, children)?;
         call_user(self.unflatten.bind(py), (&self.auxiliary, children), None)
     }

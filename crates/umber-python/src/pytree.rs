@@ -307,9 +307,9 @@ impl<A> Pytree<A> {
                 }
             }
             Pytree::Dict(items, like) => {
-                let values = items.iter().map(|(key, item)| {
-                    Ok((key.clone_ref(py), item.map(py, modules, replace, other)?))
-                });
+                let values = items
+                    .iter()
+                    .map(|(key, item)| Ok((key.clone_ref(py), item.map(py, modules, replace, other)?)));
                 let items = values.collect::<PyResult<Vec<_>>>()?;
                 match like.as_ref().filter(is_copied) {
                     Some(like) => dict_like(like.bind(py), items)?.unbind(),
@@ -385,7 +385,8 @@ impl<A> Pytree<A> {
     /// Collect the entries of `value`, which must have the structure of this tree, at the positions of the arrays. `None` in
     /// place of a subtree means `None` for all of its arrays.
     ///
-    /// Lists and tuples are interchangeable, and entries at the positions of other leaves are ignored.
+    /// Lists and tuples are interchangeable, and entries at the positions of other leaves are ignored. Long, since it has a branch
+    /// for each kind.
     pub(crate) fn align<'py>(
         &self,
         op: &str,
@@ -419,7 +420,9 @@ impl<A> Pytree<A> {
             Pytree::Other(_) => {}
             Pytree::Node(items, node) => {
                 let like = match Node::of(value)? {
-                    Some((values, other)) if node.is_like(py, &other)? && values.len() == items.len() => values,
+                    Some((values, other)) if node.is_like(py, &other)? && values.len() == items.len() => {
+                        values
+                    }
                     _ => return mismatch(node.describe(py, items.len())),
                 };
                 for (i, (item, value)) in items.iter().zip(like).enumerate() {

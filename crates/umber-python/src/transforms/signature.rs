@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::{PyTraverseError, PyVisit, intern};
 use pyo3::types::{
     PyBool, PyBytes, PyComplex, PyDict, PyFloat, PyFrozenSet, PyInt, PyList, PySet, PySlice, PyString,
     PyTuple, PyType,
 };
+use pyo3::{PyTraverseError, PyVisit, intern};
 
 use crate::array::PyArray;
 use crate::container::Node;
@@ -68,7 +68,10 @@ impl Objects {
         let mut key = PyTuple::new(py, [class.as_any(), value])?;
         let mut existing = known.get_item(&key);
         if existing.is_err() && unhashable == Unhashable::ByIdentity {
-            key = PyTuple::new(py, [class.as_any(), Bound::new(py, Identity(value.clone().unbind()))?.as_any()])?;
+            key = PyTuple::new(
+                py,
+                [class.as_any(), Bound::new(py, Identity(value.clone().unbind()))?.as_any()],
+            )?;
             existing = known.get_item(&key);
         }
         let existing = existing.map_err(|error| {
@@ -222,7 +225,8 @@ impl<'a> Signature<'a> {
 
     /// Append the class and the attributes of a container in a module.
     pub(super) fn state_container(&mut self, container: &Bound<'_, PyAny>) -> PyResult<()> {
-        let is_exact = container.is_exact_instance_of::<PyDict>() || container.is_exact_instance_of::<PyList>();
+        let is_exact =
+            container.is_exact_instance_of::<PyDict>() || container.is_exact_instance_of::<PyList>();
         if self.is_in_modules() && !is_exact && is_container(container) {
             return self.instance(container.py(), Some(&container.clone().unbind()));
         }

@@ -132,10 +132,7 @@ fn item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult
 }
 
 /// An item of a container that has one at this key.
-fn existing_item<'py>(
-    container: &Bound<'py, PyAny>,
-    key: &Bound<'py, PyAny>,
-) -> PyResult<Bound<'py, PyAny>> {
+fn existing_item<'py>(container: &Bound<'py, PyAny>, key: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
     match item(container, key)? {
         Some(item) => Ok(item),
         None => container.get_item(key),

@@ -60,7 +60,9 @@ pub(super) fn bind<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     static METHOD: PyOnceLock<Py<PyType>> = PyOnceLock::new();
     match instance {
-        Some(instance) if !is_under_mlx() => METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance)),
+        Some(instance) if !is_under_mlx() => {
+            METHOD.import(function.py(), "types", "MethodType")?.call1((function, instance))
+        }
         _ => Ok(function.clone()),
     }
 }
