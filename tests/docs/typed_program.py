@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 import umber.core as mx
 from umber import nn, optimizers
-from umber.utils import tree_flatten, tree_map, tree_reduce, tree_unflatten
+from umber.utils import register_dataclass, tree_flatten, tree_map, tree_reduce, tree_unflatten
 
 
 class Perceptron(nn.Module):
@@ -22,6 +23,21 @@ class Perceptron(nn.Module):
         for layer in self.layers:
             x = nn.relu(layer(x))
         return self.norm(x) * self.scale
+
+
+@register_dataclass
+@dataclass
+class Affine:
+    scale: mx.array
+    shift: mx.array
+
+    @mx.compile
+    def __call__(self, x: mx.array, *, times: int = 1) -> mx.array:
+        return x * self.scale * times + self.shift
+
+    @mx.vmap
+    def each(self, x: mx.array) -> mx.array:
+        return self(x, times=2)
 
 
 class Network(nn.Module):
@@ -136,7 +152,9 @@ def derivatives(x: mx.array) -> mx.array:
     slope = mx.grad(lambda p: p.sum())(x)
     compiled = mx.compile(lambda p: p + 1)
     mapped = mx.vmap(lambda p: p.sum())(x)
-    result: mx.array = gradient + slope + compiled(x) + mapped.shape[0] + value.item()
+    affine = Affine(mx.ones(2), mx.zeros(2))
+    moved: mx.array = affine(x, times=3) + affine.each(x)
+    result: mx.array = moved + gradient + slope + compiled(x) + mapped.shape[0] + value.item()
     return result
 
 

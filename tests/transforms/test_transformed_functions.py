@@ -141,6 +141,19 @@ def test_methods_are_called_with_their_instance():
         assert scaled.mapped(mx.array([1.0, 2.0])).tolist() == [scaled.scale, 2 * scaled.scale]
 
 
+def test_functions_are_not_bound_for_programs_written_for_mlx():
+    class Layer:
+        activation = mx.compile(lambda x: 2 * x)
+
+    mx._set_narrowing(True)
+    try:
+        assert Layer().activation(mx.array(1.0)).item() == 2.0
+    finally:
+        mx._set_narrowing(False)
+    with pytest.raises(TypeError, match="positional argument"):
+        Layer().activation(mx.array(1.0))
+
+
 def test_a_compiled_method_has_one_cache():
     traces = []
 
