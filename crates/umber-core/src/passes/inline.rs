@@ -22,6 +22,7 @@ use crate::primitives::matmul::MatMul;
 use crate::primitives::region::{Region, RegionKind};
 use crate::primitives::reshape::Reshape;
 use crate::primitives::select::Select;
+use crate::primitives::ternary::Ternary;
 use crate::primitives::unary::Unary;
 
 /// A program without composite steps.
@@ -259,6 +260,9 @@ impl Inliner {
                 }
                 TapeStep::Unary { kind, x } => (Unary(*kind).into(), smallvec![at(x)]),
                 TapeStep::Binary { kind, a, b } => (Binary(*kind).into(), smallvec![at(a), at(b)]),
+                TapeStep::Ternary { kind, a, b, c } => {
+                    (Ternary(*kind).into(), smallvec![at(a), at(b), at(c)])
+                }
                 TapeStep::Select { condition, a, b } => {
                     (Select.into(), smallvec![at(condition), at(a), at(b)])
                 }

@@ -22,6 +22,7 @@ use crate::primitives::matmul::MatMul;
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, reshape};
 use crate::primitives::select::Select;
+use crate::primitives::ternary::Ternary;
 use crate::primitives::unary::Unary;
 
 thread_local! {
@@ -101,6 +102,7 @@ impl Region {
             (RegionKind::Reduction(reduction), _) => reduction.name(),
             (_, Some(Step::Unary { kind, .. })) => Unary(*kind).name(),
             (_, Some(Step::Binary { kind, .. })) => Binary(*kind).name(),
+            (_, Some(Step::Ternary { kind, .. })) => Ternary(*kind).name(),
             (_, Some(Step::Select { .. })) => Select.name(),
             (_, Some(Step::Cast { to, .. })) => Cast(*to).name(),
             (_, Some(Step::Constant { .. }) | None) => "copy",
@@ -180,6 +182,7 @@ impl Region {
                 Step::Constant { value, dtype } => Array::full(self.shape.clone(), *value, *dtype),
                 Step::Unary { kind, x } => Array::record_one(Unary(*kind), &[at(x)])?,
                 Step::Binary { kind, a, b } => Array::record_one(Binary(*kind), &[at(a), at(b)])?,
+                Step::Ternary { kind, a, b, c } => Array::record_one(Ternary(*kind), &[at(a), at(b), at(c)])?,
                 Step::Select { condition, a, b } => {
                     Array::record_one(Select, &[at(condition), at(a), at(b)])?
                 }
