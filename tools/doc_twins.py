@@ -19,7 +19,7 @@ CORE = Path("crates/umber-core/src/ops")
 # Functions that modify their argument in Python, but return a new array in Rust.
 IN_PLACE = {"fill_diagonal", "place", "put", "putmask", "shuffle"}
 # Submodules of umber.core; several may define the same name, such as `split`.
-SUBMODULES = {"fast", "fft", "linalg", "random"}
+SUBMODULES = {"fast", "fft", "linalg", "random", "special"}
 
 DOC = re.compile(r"^\s*/// ?(.*)$")
 ATTRIBUTE = re.compile(r"^\s*#\[")

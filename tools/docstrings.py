@@ -35,6 +35,7 @@ import doc_twins
 CORE = "umber.core"
 MODULES = (
     *(CORE, "umber.core.fast", "umber.core.fft", "umber.core.linalg", "umber.core.random"),
+    "umber.core.special",
     *("umber.nn", "umber.nn.init", "umber.nn.losses", "umber.nn.utils"),
     *("umber.optimizers", "umber.utils"),
 )

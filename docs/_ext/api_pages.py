@@ -35,7 +35,7 @@ PAGES = [
     ("creation", "Array creation", "ops/creation ops/windows interop/import interop/dlpack/import"),
     ("manipulation", "Array manipulation", "ops/shaping ops/stacking ops/insert_delete"),
     ("elementwise", "Elementwise functions", "ops/elementwise"),
-    ("special", "Special functions", "ops/special"),
+    ("numeric_functions", "Special functions and parts of numbers", "ops/numeric_functions"),
     ("reductions", "Reductions and scans", "ops/reductions ops/masked_reductions"),
     ("nan_reductions", "Reductions that ignore NaN", "ops/nan_reductions"),
     ("statistics", "Statistics", "ops/statistics ops/quantiles ops/histograms"),
@@ -77,6 +77,7 @@ SUBMODULES = {
     "fft": "Fourier transforms",
     "linalg": "Linear algebra",
     "random": "Random numbers",
+    "special": "Special functions",
 }
 LAYERS = "umber.nn.layers."
 

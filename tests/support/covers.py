@@ -15,7 +15,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parents[1]
 MARKER = "pytest.mark.covers"
-MODULES = ("random", "linalg", "fft", "fast")
+MODULES = ("random", "linalg", "fft", "fast", "special")
 
 
 @dataclass(frozen=True)

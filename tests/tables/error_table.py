@@ -54,6 +54,7 @@ HOMES: tuple[tuple[str, ModuleType | type], ...] = (
     ("linalg.", mx.linalg),
     ("fft.", mx.fft),
     ("fast.", mx.fast),
+    ("special.", mx.special),
     ("array.", mx.array),
     ("nn.", nn),
     ("nn.losses.", nn.losses),

@@ -115,6 +115,7 @@ primitives! {
     Eye(create::Eye),
     Unary(unary::Unary),
     Binary(binary::Binary),
+    Ternary(ternary::Ternary),
     Select(select::Select),
     Cast(cast::Cast),
     Float8Cast(float8::Float8Cast),

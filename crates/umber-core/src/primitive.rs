@@ -5,7 +5,7 @@ use std::ops::{Deref, DerefMut};
 use smallvec::SmallVec;
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, ValueId};
-use umber_types::{BinaryKind, DType, Layout, Result, Shape, UnaryKind, bail};
+use umber_types::{BinaryKind, DType, Layout, Result, Shape, TernaryKind, UnaryKind, bail};
 
 use crate::backend::Task;
 use crate::generalization::{Change, Generalized};
@@ -136,6 +136,8 @@ pub enum ElementFunction {
     Unary(UnaryKind),
     /// Of two inputs of one dtype.
     Binary(BinaryKind),
+    /// Of three inputs of one dtype.
+    Ternary(TernaryKind),
     /// The second or the third input, chosen by the first.
     Select,
     /// Conversion to another dtype.
@@ -148,6 +150,7 @@ impl ElementFunction {
         match self {
             ElementFunction::Unary(kind) => Step::Unary { kind, x: a },
             ElementFunction::Binary(kind) => Step::Binary { kind, a, b },
+            ElementFunction::Ternary(kind) => Step::Ternary { kind, a, b, c },
             ElementFunction::Select => Step::Select { condition: a, a: b, b: c },
             ElementFunction::Cast(to) => Step::Cast { x: a, to },
         }

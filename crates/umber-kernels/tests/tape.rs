@@ -1,12 +1,12 @@
 //! Tapes against naive loops: every kind and dtype, random layouts, several outputs, donation.
 
 use proptest::prelude::*;
-use umber_kernels::tape::{Program, copy, supports_binary, supports_unary};
+use umber_kernels::tape::{Program, copy, supports_binary, supports_ternary, supports_unary};
 use umber_kernels::{View, ViewMut};
 use umber_types::tape::{Step, Tape};
 use umber_types::{
-    BinaryKind, Bool, Complex32, Complex64, DType, Element, ErrorKind, Layout, Scalar, Shape, UnaryKind,
-    bf16, f16, match_dtype,
+    BinaryKind, Bool, Complex32, Complex64, DType, Element, ErrorKind, Layout, Scalar, Shape, TernaryKind,
+    UnaryKind, bf16, f16, match_dtype,
 };
 
 mod operands;
@@ -42,7 +42,8 @@ fn supported_dtypes_are_as_documented() {
         for &kind in BinaryKind::ALL {
             let expected = match kind {
                 Divide | LogAddExp | MultiplyAbsorbing => dtype.is_inexact(),
-                Arctan2 | LogAddExp2 | Hypot | CopySign | Ldexp | Zeta => dtype.is_floating(),
+                Arctan2 | LogAddExp2 | Hypot | CopySign | Ldexp | Zeta | Polygamma | GammaInc | GammaIncC
+                | Beta | BetaLn | Expn | RelEntr | GammaDensity => dtype.is_floating(),
                 Fmod => dtype.is_integer() || dtype.is_floating(),
                 Gcd => dtype.is_integer(),
                 FloorDivide | Remainder => !dtype.is_complex(),
@@ -59,7 +60,8 @@ fn supported_dtypes_are_as_documented() {
                 BitwiseInvert => dtype.is_integer() || dtype == DType::Bool,
                 Floor | Ceil | Trunc | SignBit => !dtype.is_complex(),
                 BitCount => dtype.is_integer(),
-                Erf | ErfInv | Erfc | LogGamma | Digamma | I0 | I0e | I1 | I1e | Cbrt | Exponent => {
+                Erf | ErfInv | Erfc | LogGamma | Digamma | I0 | I0e | I1 | I1e | Cbrt | Exponent | Gamma
+                | Erfcx | ErfcInv | Ndtr | LogNdtr | Logit | Entr | Expi | Exp1 | Spence => {
                     dtype.is_floating()
                 }
                 Abs | Sign | Square | Round | LogicalNot | Conjugate | Real | Imag | IsNan | IsInf
@@ -67,6 +69,9 @@ fn supported_dtypes_are_as_documented() {
                 _ => dtype.is_inexact(),
             };
             assert_eq!(supports_unary(kind, dtype), expected, "{} of {dtype}", kind.name());
+        }
+        for &kind in TernaryKind::ALL {
+            assert_eq!(supports_ternary(kind, dtype), dtype.is_floating(), "{} of {dtype}", kind.name());
         }
     }
 }

@@ -6,6 +6,7 @@ use pyo3::types::{
     PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple,
 };
 use smallvec::SmallVec;
+use umber_core::types::promote;
 use umber_core::{Array, DType, KeepAxes, Scalar, Stream, device, ops};
 
 use crate::array::PyArray;
@@ -157,6 +158,18 @@ impl Operand {
             }
             (a, b) => Ok((a.into_array(), b.into_array())),
         }
+    }
+
+    /// Convert three operands to arrays, promoting numbers with the arrays among them.
+    pub(crate) fn three(a: Operand, b: Operand, c: Operand) -> PyResult<[Array; 3]> {
+        let operands = [a, b, c];
+        let dtypes = operands.iter().filter_map(|operand| match operand {
+            Operand::Array(array) => Some(array.dtype()),
+            Operand::Number(_) => None,
+        });
+        let Some(dtype) = dtypes.reduce(promote) else { return Ok(operands.map(Operand::into_array)) };
+        let (like, [a, b, c]) = (Array::scalar(0.0, dtype), operands);
+        Ok([a.promote_with(&like)?, b.promote_with(&like)?, c.promote_with(&like)?])
     }
 }
 

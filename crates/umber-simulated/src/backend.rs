@@ -187,7 +187,7 @@ impl Simulated {
     fn outputs(&self, op: &Op, task: &Task<'_>) -> Result<SmallVec<[Storage; 1]>> {
         let may_overwrite = match op {
             Op::Fused(Fused(region)) => region.may_overwrite(),
-            _ => matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Select(_) | Op::Cast(_)),
+            _ => matches!(op, Op::Unary(_) | Op::Binary(_) | Op::Ternary(_) | Op::Select(_) | Op::Cast(_)),
         };
         let mut donated: SmallVec<[usize; 2]> = SmallVec::new();
         let mut outputs = SmallVec::new();

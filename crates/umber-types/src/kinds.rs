@@ -37,6 +37,8 @@ kinds! {
         Sinh "sinh", Cosh "cosh", Tanh "tanh", Arcsinh "arcsinh", Arccosh "arccosh", Arctanh "arctanh",
         Erf "erf", ErfInv "erfinv", Sigmoid "sigmoid",
         Erfc "erfc", LogGamma "gammaln", Digamma "digamma", I0 "i0", I0e "i0e", I1 "i1", I1e "i1e",
+        Gamma "gamma", Erfcx "erfcx", ErfcInv "erfcinv", Ndtr "ndtr", LogNdtr "log_ndtr", Logit "logit", Entr "entr",
+        Expi "expi", Exp1 "exp1", Spence "spence",
         Cbrt "cbrt", Exp2 "exp2", Exponent "frexp",
         Floor "floor", Ceil "ceil", Round "round", Trunc "trunc",
         LogicalNot "logical_not", BitwiseInvert "bitwise_invert",
@@ -57,8 +59,21 @@ kinds! {
         BitwiseAnd "bitwise_and", BitwiseOr "bitwise_or", BitwiseXor "bitwise_xor",
         LeftShift "left_shift", RightShift "right_shift",
         Hypot "hypot", CopySign "copysign", Fmod "fmod", LogAddExp2 "logaddexp2", Ldexp "ldexp", Gcd "gcd", Zeta "zeta",
+        Polygamma "polygamma", GammaInc "gammainc", GammaIncC "gammaincc", Beta "beta", BetaLn "betaln", Expn "expn",
+        RelEntr "rel_entr",
+        // x^a e^-x / Γ(a + 1), for the derivative rules of the incomplete gamma functions.
+        GammaDensity "gamma_density",
         // A product in which zero times infinity is zero, for the derivative rules of products.
         MultiplyAbsorbing "multiply_absorbing",
+    }
+}
+
+kinds! {
+    /// Functions of three elements of one floating dtype.
+    TernaryKind {
+        BetaInc "betainc",
+        // x^(a-1) (1-x)^(b-1) / B(a, b), for the derivative rules of the incomplete beta function.
+        BetaDensity "beta_density",
     }
 }
 

@@ -31,7 +31,7 @@ pub use float8::Float8;
 pub use half::{bf16, f16};
 pub use kinds::{
     ArgReduceKind, BinaryKind, Extremum, KeepAxes, Masking, Pairing, QuantizationMode, ReduceKind,
-    ScanDirection, ScanExtent, ScanKind, ScatterKind, Side, SortOrder, UnaryKind,
+    ScanDirection, ScanExtent, ScanKind, ScatterKind, Side, SortOrder, TernaryKind, UnaryKind,
 };
 pub use layout::Layout;
 pub use nested::{Elements, IntoElements, Nested};

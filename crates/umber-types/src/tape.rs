@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::{BinaryKind, DType, Scalar, UnaryKind};
+use crate::{BinaryKind, DType, Scalar, TernaryKind, UnaryKind};
 
 /// The id of a value: `0..inputs.len()` are inputs, followed by one for each step.
 pub type ValueId = u32;
@@ -35,6 +35,17 @@ pub enum Step {
         a: ValueId,
         /// Second argument.
         b: ValueId,
+    },
+    /// A function of three values of the same floating dtype.
+    Ternary {
+        /// The function.
+        kind: TernaryKind,
+        /// First argument.
+        a: ValueId,
+        /// Second argument.
+        b: ValueId,
+        /// Third argument.
+        c: ValueId,
     },
     /// `a` where `condition` (a bool) is true, otherwise `b`.
     Select {
@@ -90,6 +101,7 @@ impl fmt::Display for Tape {
                 Step::Constant { value, .. } => write!(f, "{value}")?,
                 Step::Unary { kind, x } => write!(f, "{} v{x}", kind.name())?,
                 Step::Binary { kind, a, b } => write!(f, "{} v{a} v{b}", kind.name())?,
+                Step::Ternary { kind, a, b, c } => write!(f, "{} v{a} v{b} v{c}", kind.name())?,
                 Step::Select { condition, a, b } => write!(f, "where v{condition} v{a} v{b}")?,
                 Step::Cast { x, to } => write!(f, "{to} v{x}")?,
             }
@@ -107,7 +119,7 @@ impl Tape {
                 Step::Constant { dtype, .. } => dtype,
                 Step::Unary { kind, x } => unary_dtype(kind, dtypes[x as usize]),
                 Step::Binary { kind, a, .. } => binary_dtype(kind, dtypes[a as usize]),
-                Step::Select { a, .. } => dtypes[a as usize],
+                Step::Ternary { a, .. } | Step::Select { a, .. } => dtypes[a as usize],
                 Step::Cast { to, .. } => to,
             };
             dtypes.push(dtype);
@@ -123,6 +135,7 @@ impl Step {
             Step::Constant { .. } => smallvec::smallvec![],
             Step::Unary { x, .. } | Step::Cast { x, .. } => smallvec::smallvec![x],
             Step::Binary { a, b, .. } => smallvec::smallvec![a, b],
+            Step::Ternary { a, b, c, .. } => smallvec::smallvec![a, b, c],
             Step::Select { condition, a, b } => smallvec::smallvec![condition, a, b],
         }
     }

@@ -12,6 +12,7 @@ from . import fast as fast
 from . import fft as fft
 from . import linalg as linalg
 from . import random as random
+from . import special as special
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

@@ -284,6 +284,14 @@ impl Simplifier {
             | BinaryKind::Ldexp
             | BinaryKind::Gcd
             | BinaryKind::Zeta
+            | BinaryKind::Polygamma
+            | BinaryKind::GammaInc
+            | BinaryKind::GammaIncC
+            | BinaryKind::Beta
+            | BinaryKind::BetaLn
+            | BinaryKind::Expn
+            | BinaryKind::RelEntr
+            | BinaryKind::GammaDensity
             | BinaryKind::MultiplyAbsorbing => false,
         }
     }

@@ -67,6 +67,7 @@ impl MlxOperation {
         match op {
             Op::Unary(unary) => mlx_unary(unary.0),
             Op::Binary(binary) => mlx_binary(binary.0),
+            Op::Ternary(ternary) => mlx_operation(&capitalised(ternary.0.name()), []),
             Op::Select(_) => mlx_operation("Select", []),
             Op::Cast(op) => mlx_operation("AsType", [Dtype(op.0)]),
             Op::Float8Cast(_) => mlx_operation("AsType", [Dtype(outputs[0].dtype)]),

@@ -48,6 +48,7 @@
 //! | [`numerical_gradient`] | numerical gradients, integrals and differences |
 //! | [`sorting`] | sorting and partitioning |
 //! | [`log_spacing`](mod@log_spacing) | values spaced evenly on a logarithmic scale |
+//! | [`special`] | special functions with the names of `scipy.special` |
 //! | [`stacking`] | arrays joined as rows, columns or blocks, and split again |
 //! | [`statistics`] | weighted means, ranges, covariances and correlations |
 //! | [`zero_trimming`] | removal of leading and trailing zeros |
@@ -55,7 +56,7 @@
 //! | [`weighted_quantiles`] | quantiles of weighted elements |
 //! | [`windows`] | window functions |
 //!
-//! All but [`fast`], [`fft`], [`linalg`] and [`random`] are re-exported here: `ops::sum` is `ops::reductions::sum`. Arrays are
+//! All but [`fast`], [`fft`], [`linalg`], [`random`] and [`special`] are re-exported here: `ops::sum` is `ops::reductions::sum`. Arrays are
 //! passed by reference, and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text is
 //! `[op]` followed by the reason. Rust's operators do the same for arithmetic, but panic.
 
@@ -109,6 +110,7 @@ pub mod selecting;
 pub mod sets;
 pub mod shaping;
 pub mod sorting;
+pub mod special;
 pub mod stacking;
 pub mod statistics;
 pub mod transfers;

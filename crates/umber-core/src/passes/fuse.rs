@@ -193,6 +193,7 @@ fn renumber(step: &mut TapeStep, first: u32) {
         TapeStep::Constant { .. } => [None, None, None],
         TapeStep::Unary { x, .. } | TapeStep::Cast { x, .. } => [Some(x), None, None],
         TapeStep::Binary { a, b, .. } => [Some(a), Some(b), None],
+        TapeStep::Ternary { a, b, c, .. } => [Some(a), Some(b), Some(c)],
         TapeStep::Select { condition, a, b } => [Some(condition), Some(a), Some(b)],
     };
     operands.into_iter().flatten().for_each(|value| *value = renumbered(*value, first));

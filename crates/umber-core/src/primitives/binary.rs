@@ -1,10 +1,11 @@
 //! Binary: functions of two elements of one dtype.
 
 use umber_types::tape::binary_dtype;
-use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind};
+use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind, bail};
 
 use super::rules::{
-    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
+    add, batch_elementwise, binary, conj, constant, div, is_stopped, mul, mul_absorbing, neg, sub, unary,
+    zeros_like,
 };
 use super::select::Select;
 use crate::backend::elementwise;
@@ -92,13 +93,36 @@ impl Binary {
             (Fmod, 0) => factor.clone(),
             (Fmod, _) => neg(&times(unary(UnaryKind::Trunc, &div(a, b)?)?)?)?,
             (Ldexp, 0) => binary(Ldexp, factor, b)?,
-            // ∂ζ(s, q)/∂q = -s ζ(s + 1, q); s is a constant wherever zeta is recorded.
+            // ∂ζ(s, q)/∂q = -s ζ(s + 1, q)
             (Zeta, 1) => {
                 let next = binary(Zeta, &add(a, &constant(a, 1.0))?, b)?;
                 neg(&times(mul(a, &next)?)?)?
             }
+            (Polygamma, 1) => times(binary(Polygamma, &add(a, &constant(a, 1.0))?, b)?)?,
+            (GammaInc, 1) => times(binary(GammaDensity, &sub(a, &constant(a, 1.0))?, b)?)?,
+            (GammaIncC, 1) => neg(&times(binary(GammaDensity, &sub(a, &constant(a, 1.0))?, b)?)?)?,
+            (GammaDensity, 0) => {
+                let successor = add(a, &constant(a, 1.0))?;
+                let slope = sub(&unary(UnaryKind::Log, b)?, &unary(UnaryKind::Digamma, &successor)?)?;
+                times(mul(y, &slope)?)?
+            }
+            (GammaDensity, _) => {
+                let before = binary(GammaDensity, &sub(a, &constant(a, 1.0))?, b)?;
+                times(sub(&before, y)?)?
+            }
+            (BetaLn, _) => times(beta_slope(if i == 0 { a } else { b }, a, b)?)?,
+            (Beta, _) => times(mul(y, &beta_slope(if i == 0 { a } else { b }, a, b)?)?)?,
+            (Expn, 1) => neg(&times(binary(Expn, &sub(a, &constant(a, 1.0))?, b)?)?)?,
+            (RelEntr, 0) => times(add(&unary(UnaryKind::Log, &div(a, b)?)?, &constant(a, 1.0))?)?,
+            (RelEntr, _) => neg(&times(div(a, b)?)?)?,
+            (Zeta | Polygamma | GammaInc | GammaIncC | Expn, _) if is_stopped(a) => return Ok(None),
+            (Zeta | Polygamma | GammaInc | GammaIncC | Expn, _) => bail!(
+                Value(self.0.name()),
+                "the derivative of {} with respect to its first argument is not available; wrap that in stop_gradient",
+                self.0.name()
+            ),
             (
-                CopySign | Ldexp | Zeta | Gcd | FloorDivide | Equal | NotEqual | Less | LessEqual | Greater
+                CopySign | Ldexp | Gcd | FloorDivide | Equal | NotEqual | Less | LessEqual | Greater
                 | GreaterEqual | LogicalAnd | LogicalOr | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift
                 | RightShift,
                 _,
@@ -106,6 +130,11 @@ impl Binary {
         };
         Ok(Some(derived))
     }
+}
+
+/// The derivative of `log B(a, b)` with respect to `component`, which is `a` or `b` (DLMF 5.12.1).
+fn beta_slope(component: &Array, a: &Array, b: &Array) -> Result<Array> {
+    sub(&unary(UnaryKind::Digamma, component)?, &unary(UnaryKind::Digamma, &add(a, b)?)?)
 }
 
 /// Is an element zero or so small that `1 / a` is infinite?

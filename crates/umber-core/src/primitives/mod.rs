@@ -43,6 +43,7 @@ pub mod select;
 pub mod slice;
 pub mod slice_update;
 pub mod sort;
+pub mod ternary;
 pub(crate) mod transfer;
 pub mod transpose;
 pub mod unary;

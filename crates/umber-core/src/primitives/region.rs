@@ -25,6 +25,7 @@ use crate::primitives::matmul::MatMul;
 use crate::primitives::reduce::Reduce;
 use crate::primitives::rules::{broadcast, reshape};
 use crate::primitives::select::Select;
+use crate::primitives::ternary::Ternary;
 use crate::primitives::unary::Unary;
 
 thread_local! {
@@ -83,6 +84,7 @@ impl TapeValue {
             Step::Constant { value, dtype } => TapeValue::Constant(value, dtype),
             Step::Unary { kind, .. } => TapeValue::Result(Unary(kind).into()),
             Step::Binary { kind, .. } => TapeValue::Result(Binary(kind).into()),
+            Step::Ternary { kind, .. } => TapeValue::Result(Ternary(kind).into()),
             Step::Select { .. } => TapeValue::Result(Select.into()),
             Step::Cast { to, .. } => TapeValue::Result(Cast(to).into()),
         }
@@ -138,6 +140,7 @@ impl Region {
             (RegionKind::Reduction(reduction), _) => reduction.name(),
             (_, Some(Step::Unary { kind, .. })) => Unary(*kind).name(),
             (_, Some(Step::Binary { kind, .. })) => Binary(*kind).name(),
+            (_, Some(Step::Ternary { kind, .. })) => Ternary(*kind).name(),
             (_, Some(Step::Select { .. })) => Select.name(),
             (_, Some(Step::Cast { to, .. })) => Cast(*to).name(),
             (_, Some(Step::Constant { .. }) | None) => "copy",

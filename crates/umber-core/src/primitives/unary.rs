@@ -1,6 +1,6 @@
 //! Unary: functions of one element.
 
-use std::f64::consts::{LN_2, LN_10, PI};
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LN_10, PI, TAU};
 
 use smallvec::smallvec;
 use umber_types::tape::unary_dtype;
@@ -92,7 +92,23 @@ impl Unary {
             Exp2 => mul(y, &constant(x, LN_2))?,
             Cbrt => unary(Reciprocal, &mul(&constant(x, 3.0), &unary(Square, y)?)?)?,
             LogGamma => unary(Digamma, x)?,
-            Digamma => Unary::trigamma(x)?,
+            Digamma => binary(BinaryKind::Polygamma, &one(), x)?,
+            Gamma => mul(y, &unary(Digamma, x)?)?,
+            Erfcx => Unary::erfcx_slope(x, y)?,
+            ErfcInv => mul(&constant(x, -PI.sqrt() / 2.0), &unary(Exp, &unary(Square, y)?)?)?,
+            Ndtr => {
+                let exponent = mul(&constant(x, -0.5), &square()?)?;
+                mul(&constant(x, 1.0 / TAU.sqrt()), &unary(Exp, &exponent)?)?
+            }
+            LogNdtr => {
+                let scaled = unary(Erfcx, &mul(x, &constant(x, -FRAC_1_SQRT_2))?)?;
+                div(&constant(x, (2.0 / PI).sqrt()), &scaled)?
+            }
+            Logit => unary(Reciprocal, &mul(x, &sub(&one(), x)?)?)?,
+            Entr => neg(&add(&unary(Log, x)?, &one())?)?,
+            Expi => div(&unary(Exp, x)?, x)?,
+            Exp1 => neg(&div(&unary(Exp, &neg(x)?)?, x)?)?,
+            Spence => Unary::spence_slope(x)?,
             I0 => unary(I1, x)?,
             I0e => sub(&unary(I1e, x)?, &mul(&unary(Sign, x)?, y)?)?,
             I1 => sub(&unary(I0, x)?, &Unary::quotient(I1, y, x)?)?,
@@ -128,18 +144,31 @@ impl Unary {
         Array::record_one(Select, &[&is_near, &series, &div(y, &far)?])
     }
 
-    /// The derivative of digamma: `ζ(2, x)`, by reflection (DLMF 5.15.6) below zero.
-    fn trigamma(x: &Array) -> Result<Array> {
-        let is_below = binary(BinaryKind::Less, x, &zeros_like(x))?;
-        let reflected = sub(&constant(x, 1.0), x)?;
-        let base = Array::record_one(Select, &[&is_below, &reflected, x])?;
-        let right = binary(BinaryKind::Zeta, &constant(x, 2.0), &base)?;
-        // sin²(πx) depends only on the fraction of x, which is exact. Where no reflection is needed, 1/2 avoids the poles.
-        let fraction = sub(x, &unary(UnaryKind::Round, x)?)?;
-        let fraction = Array::record_one(Select, &[&is_below, &fraction, &constant(x, 0.5)])?;
-        let sine = unary(UnaryKind::Sin, &mul(&fraction, &constant(x, PI))?)?;
-        let pole = unary(UnaryKind::Square, &div(&constant(x, PI), &sine)?)?;
-        Array::record_one(Select, &[&is_below, &sub(&pole, &right)?, &right])
+    /// `2 (x y - 1/√π)` for `y = erfcx(x)`; its asymptotic series where the terms cancel (DLMF 7.12.1).
+    fn erfcx_slope(x: &Array, y: &Array) -> Result<Array> {
+        let is_far = binary(BinaryKind::Greater, x, &constant(x, 10.0))?;
+        let far = Array::record_one(Select, &[&is_far, x, &constant(x, 10.0)])?;
+        let near = Array::record_one(Select, &[&is_far, &constant(x, 10.0), x])?;
+        let mut coefficients = [-1.0 / PI.sqrt(); 12];
+        for k in 1..coefficients.len() {
+            coefficients[k] = coefficients[k - 1] * -((2 * k + 1) as f64) / 2.0;
+        }
+        let inverse = unary(UnaryKind::Square, &unary(UnaryKind::Reciprocal, &far)?)?;
+        let series = mul(&inverse, &polynomial(&inverse, &coefficients)?)?;
+        let difference = sub(&mul(&near, y)?, &constant(x, 1.0 / PI.sqrt()))?;
+        Array::record_one(Select, &[&is_far, &series, &mul(&difference, &constant(x, 2.0))?])
+    }
+
+    /// `log x / (1 - x)`; near one by its power series, which can be differentiated.
+    fn spence_slope(x: &Array) -> Result<Array> {
+        let distance = sub(&constant(x, 1.0), x)?;
+        let is_near = binary(BinaryKind::Less, &unary(UnaryKind::Abs, &distance)?, &constant(x, 0.1))?;
+        let near = Array::record_one(Select, &[&is_near, &distance, &zeros_like(x)])?;
+        let coefficients: [f64; 17] = std::array::from_fn(|k| -1.0 / (k + 1) as f64);
+        let series = polynomial(&near, &coefficients)?;
+        let far = Array::record_one(Select, &[&is_near, &constant(x, 0.5), x])?;
+        let quotient = div(&unary(UnaryKind::Log, &far)?, &sub(&constant(x, 1.0), &far)?)?;
+        Array::record_one(Select, &[&is_near, &series, &quotient])
     }
 
     /// The derivative of `z / |z|` in direction `t`: the component of `t` orthogonal to `z`, divided by `|z|`; zero at zero.

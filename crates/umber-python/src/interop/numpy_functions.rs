@@ -95,7 +95,9 @@ fn twin<'py>(py: Python<'py>, module: &str, name: &str) -> Option<Bound<'py, PyA
     let name = RENAMED.iter().find(|(theirs, _)| *theirs == name).map_or(name, |(_, ours)| ours);
     let core = py.import("umber.core").ok()?;
     let owner = match module {
-        "numpy" => core.into_any(),
+        "numpy" if core.hasattr(name).ok()? => core.into_any(),
+        // The ufuncs of `scipy.special` have no module in their names.
+        "numpy" => core.getattr("special").ok()?,
         "numpy.linalg" => core.getattr("linalg").ok()?,
         "numpy.fft" => core.getattr("fft").ok()?,
         _ => return None,

@@ -19,6 +19,7 @@ mod linalg;
 mod masked_reductions;
 mod nan_reductions;
 mod ndarray_methods;
+mod numeric_functions;
 mod polynomials;
 mod quantiles;
 mod quantization;
@@ -46,7 +47,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     types::register(module)?;
     creation::register(module)?;
     elementwise::register(module)?;
-    special::register(module)?;
+    numeric_functions::register(module)?;
     reductions::register(module)?;
     masked_reductions::register(module)?;
     nan_reductions::register(module)?;
@@ -73,6 +74,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     linalg::register(module)?;
     random::register(module)?;
     fft::register(module)?;
+    special::register(module)?;
     fast::register(module)?;
     convolution::register(module)?;
     aliases::register(module)?;

@@ -1,7 +1,7 @@
-//! The logarithm of the gamma function, its derivative digamma, and Hurwitz' zeta function, which gives the derivatives of
-//! digamma (DLMF 5.2, 5.11, 5.15, 25.11), in f64.
+//! The gamma function, its logarithm, the derivatives of that (digamma and polygamma), and Hurwitz' zeta function, which gives
+//! the polygamma functions (DLMF 5.2, 5.11, 5.15, 25.2, 25.4, 25.11), in f64.
 
-use std::f64::consts::PI;
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// The positive root of digamma, in two parts.
 const ROOT: f64 = 1.4616321449683622;
@@ -67,6 +67,39 @@ const CORRECTIONS: [f64; 12] = [
     -1.3954464685812522e-19,
 ];
 
+/// Below this `q`, [`zeta`] uses the period of the sum over all integers.
+const LOWEST_SUMMED: f64 = -20.0;
+
+/// `B(2k) / (2k (2k - 1))`: the asymptotic series of the correction to Stirling's formula.
+const STIRLING: [f64; 9] = [
+    0.08333333333333333,
+    -0.002777777777777778,
+    0.0007936507936507937,
+    -0.0005952380952380953,
+    0.0008417508417508417,
+    -0.0019175269175269176,
+    0.00641025641025641,
+    -0.029550653594771242,
+    0.17964437236883057,
+];
+
+/// `Γ(x)`; infinite at zero, NaN at the negative integers.
+pub fn gamma(x: f64) -> f64 {
+    libm::tgamma(x)
+}
+
+/// `log |Γ(x)|` and the sign of `Γ(x)`.
+pub fn log_gamma_and_sign(x: f64) -> (f64, f64) {
+    let (logarithm, sign) = libm::lgamma_r(x);
+    (logarithm, f64::from(sign))
+}
+
+/// `log Γ(x) - (x - 1/2) log x + x - log √(2π)` for `x >= 10`.
+pub fn stirling_correction(x: f64) -> f64 {
+    let z = 1.0 / (x * x);
+    STIRLING.iter().rev().fold(0.0f64, |sum, &c| sum.mul_add(z, c)) / x
+}
+
 /// `log |Γ(x)|`
 pub fn log_gamma(x: f64) -> f64 {
     // Like C99 for NaN and infinities; poles at zero and the negative integers.
@@ -111,21 +144,77 @@ fn digamma_between(x: f64, more: f64) -> f64 {
     ((x - ROOT) - ROOT_LOW).mul_add(slope, more)
 }
 
-/// `ζ(s, q) = Σ (q + n)^-s` for `s > 1` and `q > 0`; infinite at the pole `q = 0`, NaN elsewhere.
-pub fn zeta(s: f64, q: f64) -> f64 {
-    if s <= 1.0 || q < 0.0 || s.is_nan() || q.is_nan() {
+/// The derivative of order `n` of [`digamma`], for whole `n >= 0` (DLMF 5.15.1, which also holds below zero).
+pub fn polygamma(n: f64, x: f64) -> f64 {
+    if n == 0.0 {
+        return digamma(x);
+    }
+    if n.is_nan() || n < 0.0 || n.fract() != 0.0 {
         return f64::NAN;
     }
-    if q == 0.0 {
+    let magnitude = gamma(n + 1.0) * zeta(n + 1.0, x);
+    if n % 2.0 == 0.0 { -magnitude } else { magnitude }
+}
+
+/// `ζ(s, q) = Σ (q + n)^-s`, for whole `s` also below `q = 0`; infinite at the poles `s = 1` and `q = 0, -1, …`. For `q = 1` and
+/// `s < 1` Riemann's zeta function, NaN elsewhere.
+pub fn zeta(s: f64, q: f64) -> f64 {
+    if s.is_nan() || q.is_nan() {
+        return f64::NAN;
+    }
+    if s < 1.0 {
+        return if q == 1.0 { riemann_zeta_below(s) } else { f64::NAN };
+    }
+    if s == 1.0 || (q <= 0.0 && q.fract() == 0.0) {
         return f64::INFINITY;
+    }
+    if q < 0.0 && (s.fract() != 0.0 || q.is_infinite()) {
+        return f64::NAN;
+    }
+    if q < LOWEST_SUMMED {
+        // The sum over all integers has period 1; subtract its part below q. Differences of q from integers are exact here.
+        let fraction = q - q.floor();
+        let below = zeta(s, 1.0 - fraction) - zeta(s, 1.0 - q);
+        return zeta(s, fraction) + if s % 2.0 == 0.0 { below } else { -below };
     }
     if q.is_infinite() {
         return 0.0;
     }
+    euler_maclaurin(s, q)
+}
+
+/// `ζ(s)` for `s < 1`.
+fn riemann_zeta_below(s: f64) -> f64 {
+    if s >= 0.0 {
+        return euler_maclaurin(s, 1.0);
+    }
+    // DLMF 25.4.1, where the sine depends only on s modulo 4 and is zero at the even numbers.
+    let remainder = s % 4.0;
+    let sine = if remainder % 2.0 == 0.0 { 0.0 } else { (FRAC_PI_2 * remainder).sin() };
+    if sine == 0.0 || s.is_infinite() {
+        return sine;
+    }
+    let growth = if s > -160.0 {
+        TAU.powf(s - 1.0) * gamma(1.0 - s)
+    } else {
+        ((s - 1.0) * TAU.ln() + log_gamma(1.0 - s)).exp()
+    };
+    2.0 * growth * sine * zeta(1.0 - s, 1.0)
+}
+
+/// The Euler-Maclaurin formula for the sum over `(q + n)^-s` (DLMF 25.11.5).
+fn euler_maclaurin(s: f64, q: f64) -> f64 {
     let (mut sum, mut from) = (0.0, q);
-    while from < 12.0 {
-        sum += from.powf(-s);
+    // The corrections decrease quickly from here on.
+    let start = s.max(12.0);
+    while from < start {
+        let term = from.powf(-s);
+        sum += term;
         from += 1.0;
+        // The sum of all further terms is less than the term times `from / (s - 1)`.
+        if from > 1.0 && term * from <= 0.1 * f64::EPSILON * sum * (s - 1.0) {
+            return sum;
+        }
     }
     let last = from.powf(-s);
     if last == 0.0 {

@@ -7,8 +7,14 @@
 //! rounded one by one, lowest first).
 
 pub mod bessel;
+pub mod beta;
 pub mod complex;
+pub mod entropy;
+pub mod error_function;
+pub mod exponential_integral;
 pub mod float32;
 pub mod float64;
 pub mod gamma;
+pub mod incomplete_beta;
+pub mod incomplete_gamma;
 pub mod integer;

@@ -1,7 +1,9 @@
 //! Table of the block functions of two elements, by kind and dtype.
 
 use umber_kernels_base::math::integer::Integer;
-use umber_kernels_base::math::{float32, float64, gamma};
+use umber_kernels_base::math::{
+    beta, entropy, exponential_integral, float32, float64, gamma, incomplete_gamma,
+};
 use umber_types::{BinaryKind, Bool, DType};
 
 use super::binary_complex::{complex64, complex128};
@@ -48,7 +50,8 @@ fn bool(kind: BinaryKind) -> Option<Entry> {
         Less | Greater => map2!(Bool => Bool, I, |a, b| (!a.get() & b.get()).into()),
         LessEqual | GreaterEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
         Divide | LogAddExp | LogAddExp2 | Arctan2 | LeftShift | RightShift | Hypot | CopySign | Fmod
-        | Ldexp | Gcd | Zeta | MultiplyAbsorbing => return None,
+        | Ldexp | Gcd | Zeta | Polygamma | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr
+        | GammaDensity | MultiplyAbsorbing => return None,
     })
 }
 
@@ -78,7 +81,8 @@ macro_rules! unsigned {
                 RightShift => map2!($ty => $ty, I, |a, b| a.shift_right(b)),
                 Fmod => exact2!($ty => $ty, |a, b| a.checked_rem(b).unwrap_or(0)),
                 Gcd => exact2!($ty => $ty, |a, b| Integer::gcd(a, b)),
-                Divide | LogAddExp | LogAddExp2 | Arctan2 | Hypot | CopySign | Ldexp | Zeta
+                Divide | LogAddExp | LogAddExp2 | Arctan2 | Hypot | CopySign | Ldexp | Zeta | Polygamma
+                | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr | GammaDensity
                 | MultiplyAbsorbing => return None,
             })
         }
@@ -168,7 +172,18 @@ fn f32(kind: BinaryKind) -> Option<Entry> {
         LogAddExp2 => map2!(f32 => f32, I, |a, b| float32::logaddexp2(a, b), cost 25),
         Hypot => map2!(f32 => f32, I, |a, b| float32::hypot(a, b), cost 6),
         Ldexp => map2!(f32 => f32, I, |a, b| float32::ldexp(a, b), cost 4),
+        // Computed in f64 and rounded once.
         Zeta => exact2!(f32 => f32, |s, q| gamma::zeta(s.into(), q.into()) as f32),
+        Polygamma => exact2!(f32 => f32, |n, x| gamma::polygamma(n.into(), x.into()) as f32),
+        GammaInc => exact2!(f32 => f32, |a, x| incomplete_gamma::gammainc(a.into(), x.into()) as f32),
+        GammaIncC => exact2!(f32 => f32, |a, x| incomplete_gamma::gammaincc(a.into(), x.into()) as f32),
+        GammaDensity => {
+            exact2!(f32 => f32, |a, x| incomplete_gamma::gamma_density(a.into(), x.into()) as f32)
+        }
+        Beta => exact2!(f32 => f32, |a, b| beta::beta(a.into(), b.into()) as f32),
+        BetaLn => exact2!(f32 => f32, |a, b| beta::betaln(a.into(), b.into()) as f32),
+        Expn => exact2!(f32 => f32, |n, x| exponential_integral::expn(n.into(), x.into()) as f32),
+        RelEntr => exact2!(f32 => f32, |x, y| entropy::rel_entr(x.into(), y.into()) as f32),
         _ => return f32_basics(kind),
     })
 }
@@ -183,6 +198,14 @@ fn f64(kind: BinaryKind) -> Option<Entry> {
         Hypot => exact2!(f64 => f64, |a, b| a.hypot(b)),
         Ldexp => exact2!(f64 => f64, |a, b| libm::ldexp(a, b as i32)),
         Zeta => exact2!(f64 => f64, |s, q| gamma::zeta(s, q)),
+        Polygamma => exact2!(f64 => f64, |n, x| gamma::polygamma(n, x)),
+        GammaInc => exact2!(f64 => f64, |a, x| incomplete_gamma::gammainc(a, x)),
+        GammaIncC => exact2!(f64 => f64, |a, x| incomplete_gamma::gammaincc(a, x)),
+        GammaDensity => exact2!(f64 => f64, |a, x| incomplete_gamma::gamma_density(a, x)),
+        Beta => exact2!(f64 => f64, |a, b| beta::beta(a, b)),
+        BetaLn => exact2!(f64 => f64, |a, b| beta::betaln(a, b)),
+        Expn => exact2!(f64 => f64, |n, x| exponential_integral::expn(n, x)),
+        RelEntr => exact2!(f64 => f64, |x, y| entropy::rel_entr(x, y)),
         _ => return f64_basics(kind),
     })
 }

@@ -54,7 +54,8 @@ macro_rules! complex_binary {
                     if is_absorbed { $ty::new(0.0, 0.0) } else { a * b }
                 }, cost 4),
                 FloorDivide | Remainder | Arctan2 | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift
-                | RightShift | Hypot | CopySign | Fmod | LogAddExp2 | Ldexp | Gcd | Zeta => return None,
+                | RightShift | Hypot | CopySign | Fmod | LogAddExp2 | Ldexp | Gcd | Zeta | Polygamma
+                | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr | GammaDensity => return None,
             })
         }
     };

@@ -1,7 +1,7 @@
 //! Block functions of the elementwise kinds: a tape step calls one for each block of elements.
 //!
 //! A scalar function is written once, as `Map1` or `Map2`; `Entry` holds its loop for each instruction set.
-//! `unary`, `binary`, `cast` and `select` are the tables from kind and dtype to entry.
+//! `unary`, `binary`, `ternary`, `cast` and `select` are the tables from kind and dtype to entry.
 //!
 //! Contract of every `Kernel`: `n` elements are accessible at each pointer, the destination overlaps no argument, and
 //! `n` is a multiple of `LANES`, unless `Entry::exact` is true.
@@ -21,6 +21,7 @@ mod streaming_stores;
 #[cfg(not(target_arch = "x86_64"))]
 #[path = "no_streaming_stores.rs"]
 mod streaming_stores;
+pub(crate) mod ternary;
 pub(crate) mod unary;
 pub(crate) mod unary_complex;
 

@@ -1,7 +1,9 @@
 //! Table of the block functions of one element, by kind and dtype.
 
 use umber_kernels_base::math::integer::Integer;
-use umber_kernels_base::math::{bessel, float32, float64, gamma};
+use umber_kernels_base::math::{
+    bessel, entropy, error_function, exponential_integral, float32, float64, gamma,
+};
 use umber_types::{Bool, DType, UnaryKind};
 
 use super::unary_complex::{complex64, complex128};
@@ -154,6 +156,16 @@ fn f32(kind: UnaryKind) -> Option<Entry> {
         I0e => exact1!(f32 => f32, |x| bessel::i0e(x.into()) as f32),
         I1 => exact1!(f32 => f32, |x| bessel::i1(x.into()) as f32),
         I1e => exact1!(f32 => f32, |x| bessel::i1e(x.into()) as f32),
+        Gamma => exact1!(f32 => f32, |x| gamma::gamma(x.into()) as f32),
+        Erfcx => exact1!(f32 => f32, |x| error_function::erfcx(x.into()) as f32),
+        ErfcInv => exact1!(f32 => f32, |x| error_function::erfcinv(x.into()) as f32),
+        Ndtr => exact1!(f32 => f32, |x| error_function::ndtr(x.into()) as f32),
+        LogNdtr => exact1!(f32 => f32, |x| error_function::log_ndtr(x.into()) as f32),
+        Logit => exact1!(f32 => f32, |x| entropy::logit(x.into()) as f32),
+        Entr => exact1!(f32 => f32, |x| entropy::entr(x.into()) as f32),
+        Expi => exact1!(f32 => f32, |x| exponential_integral::expi(x.into()) as f32),
+        Exp1 => exact1!(f32 => f32, |x| exponential_integral::exp1(x.into()) as f32),
+        Spence => exact1!(f32 => f32, |x| exponential_integral::spence(x.into()) as f32),
         _ => return f32_basics(kind),
     })
 }
@@ -195,6 +207,16 @@ fn f64(kind: UnaryKind) -> Option<Entry> {
         I0e => exact1!(f64 => f64, |x| bessel::i0e(x)),
         I1 => exact1!(f64 => f64, |x| bessel::i1(x)),
         I1e => exact1!(f64 => f64, |x| bessel::i1e(x)),
+        Gamma => exact1!(f64 => f64, |x| gamma::gamma(x)),
+        Erfcx => exact1!(f64 => f64, |x| error_function::erfcx(x)),
+        ErfcInv => exact1!(f64 => f64, |x| error_function::erfcinv(x)),
+        Ndtr => exact1!(f64 => f64, |x| error_function::ndtr(x)),
+        LogNdtr => exact1!(f64 => f64, |x| error_function::log_ndtr(x)),
+        Logit => exact1!(f64 => f64, |x| entropy::logit(x)),
+        Entr => exact1!(f64 => f64, |x| entropy::entr(x)),
+        Expi => exact1!(f64 => f64, |x| exponential_integral::expi(x)),
+        Exp1 => exact1!(f64 => f64, |x| exponential_integral::exp1(x)),
+        Spence => exact1!(f64 => f64, |x| exponential_integral::spence(x)),
         _ => return f64_basics(kind),
     })
 }

@@ -27,9 +27,9 @@ pub use elements::{Elements, Producer};
 pub use program::Program;
 pub use run::Rows;
 
-use umber_types::{BinaryKind, DType, UnaryKind};
+use umber_types::{BinaryKind, DType, TernaryKind, UnaryKind};
 
-use crate::elementwise::{binary, compute_dtype, unary};
+use crate::elementwise::{binary, compute_dtype, ternary, unary};
 
 /// True if this unary function supports elements of this dtype.
 pub fn supports_unary(kind: UnaryKind, dtype: DType) -> bool {
@@ -39,4 +39,9 @@ pub fn supports_unary(kind: UnaryKind, dtype: DType) -> bool {
 /// True if this binary function supports elements of this dtype.
 pub fn supports_binary(kind: BinaryKind, dtype: DType) -> bool {
     binary::entry(kind, compute_dtype(dtype)).is_some()
+}
+
+/// True if this ternary function supports elements of this dtype.
+pub fn supports_ternary(kind: TernaryKind, dtype: DType) -> bool {
+    ternary::entry(kind, compute_dtype(dtype)).is_some()
 }

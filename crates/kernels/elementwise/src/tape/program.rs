@@ -7,10 +7,12 @@ use umber_types::tape::{Step, Tape, ValueId, binary_dtype, unary_dtype};
 use umber_types::{BinaryKind, DType, Result, Scalar, UnaryKind, bail, ensure};
 
 use super::link::{Draft, LinkForm, Linker, Value};
-use super::{supports_binary, supports_unary};
+use super::{supports_binary, supports_ternary, supports_unary};
 use crate::elementwise::cast::Conversion;
 use crate::elementwise::chain::{self, Chain, Link, TILE};
-use crate::elementwise::{Entry, Kernel, LANES, binary, cast, compute_dtype, multiply_add, select, unary};
+use crate::elementwise::{
+    Entry, Kernel, LANES, binary, cast, compute_dtype, multiply_add, select, ternary, unary,
+};
 
 /// Bytes of one register.
 pub(super) const REGISTER: usize = 2048;
@@ -278,6 +280,21 @@ impl<'t> Builder<'t> {
                     let operands = [first.value, second.value];
                     self.draft(entry, form, a.dtype, &operands, binary_dtype(kind, a.dtype))
                 }
+            }
+            Step::Ternary { kind, a, b, c } => {
+                let (a, b, c) = (self.get(a)?, self.get(b)?, self.get(c)?);
+                ensure!(
+                    a.dtype == b.dtype && a.dtype == c.dtype,
+                    Type(kind.name()),
+                    "operand dtypes differ: {}, {} and {}",
+                    a.dtype,
+                    b.dtype,
+                    c.dtype
+                );
+                let Some(entry) = ternary::entry(kind, compute_dtype(a.dtype)) else {
+                    return unsupported_dtype(kind.name(), a.dtype, |dtype| supports_ternary(kind, dtype));
+                };
+                self.call(entry, &[a.value, b.value, c.value], a.dtype)
             }
             Step::Select { condition, a, b } => {
                 let (condition, a, b) = (self.get(condition)?, self.get(a)?, self.get(b)?);

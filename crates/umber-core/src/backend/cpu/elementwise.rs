@@ -37,6 +37,7 @@ impl Key for Signature {
         let function = match self.function {
             ElementFunction::Unary(kind) => kind as usize,
             ElementFunction::Binary(kind) => kind as usize + 64,
+            ElementFunction::Ternary(kind) => kind as usize + 16,
             ElementFunction::Select => 3,
             ElementFunction::Cast(to) => to as usize + 32,
         };

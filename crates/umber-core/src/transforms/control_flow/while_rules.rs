@@ -12,10 +12,8 @@ use super::{
 };
 use crate::graph::tracing::{self, Residuals};
 use crate::graph::{Array, ArraySpec, Node};
-use crate::op::Op;
 use crate::ops;
 use crate::primitive::{Batched, Cotangents, batch_size};
-use crate::primitives::control::Control;
 use crate::primitives::control_flow::{Condition, Construct, Limit, While};
 use crate::primitives::rules::{self, reshape};
 
@@ -67,11 +65,10 @@ pub(super) fn pull_while(
     cotangents: &[Option<Array>],
 ) -> Result<Cotangents> {
     let operation = &*repeated.0;
-    let is_stopped = |input: &Array| matches!(input.node().op(), Op::Control(Control::StopGradient));
     let is_active_input: Vec<bool> = inputs
         .iter()
         .zip(needs_cotangent)
-        .map(|(input, &needs_cotangent)| needs_cotangent && !is_stopped(input))
+        .map(|(input, &needs_cotangent)| needs_cotangent && !rules::is_stopped(input))
         .collect();
     let active = reaches(&operation.body.program, operation.body.outputs.len(), &is_active_input);
     if !active.iter().zip(cotangents).any(|(&active, cotangent)| active && cotangent.is_some()) {

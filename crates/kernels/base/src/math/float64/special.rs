@@ -25,10 +25,10 @@ fn erf_small(a: f64) -> f64 {
     a * poly(a * a, p)
 }
 
-/// `1 - erf a` for `a` in `[0.5, 6]`.
+/// `e^(a²) erfc a` for `a` in `[0.5, 6]`.
 #[inline(always)]
-fn erfc_large(a: f64) -> f64 {
-    // e^(-a²) / (1 + 2a) times a smooth function of (a - 3) / (a + 3).
+pub fn erfcx_middle(a: f64) -> f64 {
+    // 1 / (1 + 2a) times a smooth function of (a - 3) / (a + 3).
     let p = [
         1.2530080582697296,
         -0.13562110612458114,
@@ -48,12 +48,18 @@ fn erfc_large(a: f64) -> f64 {
         3.5526793746275246e-6,
         9.774638167635254e-7,
     ];
+    poly((a - 3.0) / (a + 3.0), p) / 2.0f64.mul_add(a, 1.0)
+}
+
+/// `1 - erf a` for `a` in `[0.5, 6]`.
+#[inline(always)]
+fn erfc_large(a: f64) -> f64 {
     let square = a * a;
     // e^(-a²), corrected by the rounding error of a².
     let error = a.mul_add(a, -square);
     let e = exp(-square);
     let e = error.mul_add(-e, e);
-    e * poly((a - 3.0) / (a + 3.0), p) / 2.0f64.mul_add(a, 1.0)
+    e * erfcx_middle(a)
 }
 
 /// `2/√π ∫₀ˣ e^(-t²) dt`
