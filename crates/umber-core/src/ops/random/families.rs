@@ -5,6 +5,7 @@ use umber_types::{BinaryKind, DType, Kind, Result, Scalar, Shape, UnaryKind, bai
 use super::continuous::unit;
 use super::{check_real, key_or_next, split};
 use crate::graph::Array;
+use crate::ops::ShapeArgument;
 use crate::ops::promotion::{cast_constant, common_shape};
 use crate::ops::reductions::{self, Precision};
 use crate::primitives::random::{Rejection, Rejections};
@@ -66,10 +67,15 @@ fn two_keys(key: Option<&Array>) -> Result<[Array; 2]> {
 /// assert!((waits.iter().sum::<f32>() / 1000.0 - 3.0).abs() < 0.5);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn exponential(shape: &[i64], dtype: DType, scale: Option<&Array>, key: Option<&Array>) -> Result<Array> {
+pub fn exponential(
+    shape: impl ShapeArgument,
+    dtype: DType,
+    scale: Option<&Array>,
+    key: Option<&Array>,
+) -> Result<Array> {
     const OP: &str = "exponential";
     check_real(OP, dtype)?;
-    let shape = Shape::checked(OP, shape)?;
+    let shape = Shape::checked(OP, shape.lengths().as_ref())?;
     let wide = if dtype.is_half() { DType::Float32 } else { dtype };
     let u = unit(OP, &key_or_next(key)?, &shape, wide)?;
     let mut sample = neg(&unary(UnaryKind::Log1p, &neg(&u)?)?)?;
