@@ -132,6 +132,12 @@ impl Export {
         self.layout.size() * self.dtype.size()
     }
 
+    /// Whether an axis runs backwards in memory.
+    #[inline]
+    pub(super) fn has_negative_strides(&self) -> bool {
+        self.layout.strides.iter().any(|&stride| stride < 0)
+    }
+
     /// For a consumer without a notion of read-only or shared memory: grant exclusive write access. `None` if others may
     /// write, or if the memory is read-only.
     pub(super) fn into_exclusive(self) -> PyResult<Option<Export>> {
