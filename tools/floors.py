@@ -120,6 +120,8 @@ def check_manifests(root: Path) -> list[str]:
             continue
         for section, dependency in dependencies(manifest):
             floor = FLOORS.get(dependency)
+            if dependency == name:  # A crate's tests may ask for its features.
+                continue
             if floor is not None and floor >= FLOORS[name]:
                 complaints.append(
                     f"{where}: {name} (floor {FLOORS[name]}) has {dependency} (floor {floor}) "

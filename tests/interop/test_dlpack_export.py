@@ -78,7 +78,7 @@ def test_layouts():
         (base, (6, 1), 0),
         (base.T, (1, 6), 0),
         (base[1:, ::2], (6, 2), 6),
-        (base[::-1], (-6, 1), 24),
+        (base[::-1][::-1], (6, 1), 0),
         (mx.broadcast_to(base[:1], (4, 6)), (0, 1), 0),
     ]:
         mx.eval(array)
@@ -88,6 +88,25 @@ def test_layouts():
         assert capsules.shape_of(tensor) == array.shape
         assert capsules.strides_of(tensor) == strides
         assert tensor.data + tensor.byte_offset == start + 4 * offset
+
+
+@pytest.mark.parametrize("max_version", [None, (1, 0)])
+def test_negative_strides_are_copied_unless_copies_are_refused(max_version):
+    base = mx.arange(30.0).reshape(5, 6)
+    backwards = base[::-1, ::2]
+    mx.eval(base, backwards)
+    start = base.__array_interface__["data"][0]
+    capsule = backwards.__dlpack__(max_version=max_version)
+    tensor = capsules.tensor_of(capsule)
+    assert capsules.strides_of(tensor) == (3, 1)
+    assert not start <= tensor.data < start + base.nbytes
+    if max_version:
+        assert capsules.managed_of(capsule).flags == IS_COPIED
+    view = np.from_dlpack(backwards)
+    assert view.tolist() == backwards.tolist()
+    del base, capsule, view
+    shared = backwards.__dlpack__(max_version=(1, 0), copy=False)
+    assert capsules.strides_of(capsules.tensor_of(shared)) == (-6, 2)
 
 
 def test_odd_shapes():

@@ -102,7 +102,7 @@ fn common_subexpressions_with_several_outputs_are_merged() {
 fn constants_are_folded() {
     let f = one(|x| {
         let seven = ops::add(&ops::multiply(&scalar(2.0), &scalar(3.0))?, &scalar(1.0))?;
-        let zeros = ops::negative(&Array::full([2, 2].into(), 0.0, DType::Float32))?;
+        let zeros = ops::negative(&Array::full([2, 2], 0.0, DType::Float32))?;
         ops::add(&(x * &seven), &zeros)
     });
     check_simple(

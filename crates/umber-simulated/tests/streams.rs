@@ -132,7 +132,7 @@ fn an_unreferenced_input_is_donated() {
     let _first = device();
     accelerator.register().unwrap();
     device::set_default_device(umber_core::Device { index: 1, ..GPU }).unwrap();
-    let mut v = &Array::full([1 << 16].into(), 1.0, umber_core::DType::Float32) + 0.0;
+    let mut v = &Array::full([1 << 16], 1.0, umber_core::DType::Float32) + 0.0;
     let size = 4 << 16;
     eval(&[v.clone()]).unwrap();
     accelerator.reset_peak();

@@ -1,6 +1,9 @@
 //! Element types: their names, sizes and kinds.
 
 use std::fmt;
+use std::str::FromStr;
+
+use crate::{Error, Result, error};
 
 /// The type of an array's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -266,5 +269,22 @@ impl DType {
 impl fmt::Display for DType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
+    }
+}
+
+/// A dtype from its [name](DType::name), as in `"float32".parse::<DType>()`.
+///
+/// ```
+/// use umber_types::DType;
+/// assert_eq!("bfloat16".parse(), Ok(DType::BFloat16));
+/// assert!("single".parse::<DType>().is_err());
+/// ```
+impl FromStr for DType {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<DType> {
+        let names = || DType::ALL.map(DType::name).join(", ");
+        DType::from_name(name)
+            .ok_or_else(|| error!(Value("dtype"), "no dtype is named '{name}', expected {}", names()))
     }
 }

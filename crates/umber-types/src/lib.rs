@@ -34,7 +34,7 @@ pub use kinds::{
     ScanDirection, ScanExtent, ScanKind, ScatterKind, Side, SortOrder, TernaryKind, UnaryKind,
 };
 pub use layout::Layout;
-pub use nested::{Elements, IntoElements, Nested};
+pub use nested::{Elements, IntoElements, Nested, NestedVectors};
 pub use num_complex::{Complex, Complex32, Complex64};
 pub use promote::promote;
 pub use quantization::Quantization;

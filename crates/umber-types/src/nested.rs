@@ -1,6 +1,6 @@
 //! Nested Rust arrays as elements and a shape.
 
-use crate::{Shape, Value};
+use crate::{Result, Shape, Value, ensure};
 
 /// A value, an array of values, an array of such arrays, …: the type determines the shape.
 pub trait Nested {
@@ -90,6 +90,66 @@ impl<N: Nested> IntoElements for Vec<N> {
         self.as_slice().into_elements()
     }
 }
+
+/// Nested vectors, slices and arrays whose lengths are known only when the program runs.
+pub trait NestedVectors {
+    /// The innermost type.
+    type Value: Value;
+
+    /// Append the lengths of all axes, outermost first: those of the first elements.
+    fn push_lengths(first: Option<&Self>, shape: &mut Shape);
+
+    /// Append the elements in row-major order; fails if a length is not that of the shape.
+    ///
+    /// # Errors
+    /// If lengths differ along an axis.
+    fn push_elements(
+        &self,
+        shape: &[usize],
+        elements: &mut Vec<<Self::Value as Value>::Element>,
+    ) -> Result<()>;
+}
+
+impl<V: Value> NestedVectors for V {
+    type Value = V;
+
+    fn push_lengths(_first: Option<&V>, _shape: &mut Shape) {}
+
+    fn push_elements(&self, _shape: &[usize], elements: &mut Vec<V::Element>) -> Result<()> {
+        elements.push(self.into_element());
+        Ok(())
+    }
+}
+
+macro_rules! nested_vectors {
+    ($([$($parameters:tt)*] $list:ty),* $(,)?) => {$(
+        impl<N: NestedVectors $($parameters)*> NestedVectors for $list {
+            type Value = N::Value;
+
+            fn push_lengths(first: Option<&Self>, shape: &mut Shape) {
+                shape.push(first.map_or(0, |list| list.len()));
+                N::push_lengths(first.and_then(|list| list.first()), shape);
+            }
+
+            fn push_elements(
+                &self,
+                shape: &[usize],
+                elements: &mut Vec<<N::Value as Value>::Element>,
+            ) -> Result<()> {
+                let (&length, inner) = shape.split_first().expect("one length for each level");
+                ensure!(
+                    self.len() == length,
+                    Value("array"),
+                    "lists at the same depth differ in length: {length} and {}",
+                    self.len()
+                );
+                self.iter().try_for_each(|item| item.push_elements(inner, elements))
+            }
+        }
+    )*};
+}
+
+nested_vectors! { [] Vec<N>, [] &[N], [, const LENGTH: usize] [N; LENGTH] }
 
 #[cfg(test)]
 mod tests {

@@ -281,45 +281,35 @@ impl fmt::Display for Scalar {
     }
 }
 
-impl From<bool> for Scalar {
-    fn from(v: bool) -> Self {
-        Scalar::Bool(v)
-    }
+macro_rules! scalars {
+    ($($number:ty, |$value:ident| $scalar:expr;)*) => {$(
+        impl From<$number> for Scalar {
+            #[inline]
+            fn from($value: $number) -> Self {
+                $scalar
+            }
+        }
+    )*};
 }
-impl From<i32> for Scalar {
-    fn from(v: i32) -> Self {
-        Scalar::Int(v.into())
-    }
-}
-impl From<i64> for Scalar {
-    fn from(v: i64) -> Self {
-        Scalar::Int(v)
-    }
-}
-impl From<u32> for Scalar {
-    fn from(v: u32) -> Self {
-        Scalar::UInt(v.into())
-    }
-}
-impl From<u64> for Scalar {
-    fn from(v: u64) -> Self {
-        Scalar::UInt(v)
-    }
-}
-impl From<f32> for Scalar {
-    fn from(v: f32) -> Self {
-        Scalar::Float(v.into())
-    }
-}
-impl From<f64> for Scalar {
-    fn from(v: f64) -> Self {
-        Scalar::Float(v)
-    }
-}
-impl From<Complex<f64>> for Scalar {
-    fn from(v: Complex<f64>) -> Self {
-        Scalar::Complex(v.re, v.im)
-    }
+
+scalars! {
+    bool, |v| Scalar::Bool(v);
+    i8, |v| Scalar::Int(v.into());
+    i16, |v| Scalar::Int(v.into());
+    i32, |v| Scalar::Int(v.into());
+    i64, |v| Scalar::Int(v);
+    isize, |v| Scalar::Int(v as i64);
+    u8, |v| Scalar::UInt(v.into());
+    u16, |v| Scalar::UInt(v.into());
+    u32, |v| Scalar::UInt(v.into());
+    u64, |v| Scalar::UInt(v);
+    usize, |v| Scalar::UInt(v as u64);
+    f16, |v| Scalar::Float(v.to_f64());
+    bf16, |v| Scalar::Float(v.to_f64());
+    f32, |v| Scalar::Float(v.into());
+    f64, |v| Scalar::Float(v);
+    Complex<f32>, |v| Scalar::Complex(v.re.into(), v.im.into());
+    Complex<f64>, |v| Scalar::Complex(v.re, v.im);
 }
 
 #[cfg(test)]

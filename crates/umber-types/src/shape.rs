@@ -231,6 +231,46 @@ impl<const N: usize> From<[usize; N]> for Shape {
         Shape(SmallVec::from_slice(&lengths))
     }
 }
+impl<const N: usize> From<&[usize; N]> for Shape {
+    fn from(lengths: &[usize; N]) -> Self {
+        Shape(SmallVec::from_slice(lengths))
+    }
+}
+impl From<&Vec<usize>> for Shape {
+    fn from(lengths: &Vec<usize>) -> Self {
+        Shape(SmallVec::from_slice(lengths))
+    }
+}
+impl From<usize> for Shape {
+    /// One axis of this length.
+    fn from(length: usize) -> Self {
+        Shape(SmallVec::from_slice(&[length]))
+    }
+}
+macro_rules! tuples {
+    ($(($($length:ident)*) $tuple:ty;)*) => {$(
+        impl From<$tuple> for Shape {
+            fn from(($($length,)*): $tuple) -> Self {
+                Shape::new([$($length),*])
+            }
+        }
+    )*};
+}
+tuples! {
+    () ();
+    (a) (usize,);
+    (a b) (usize, usize);
+    (a b c) (usize, usize, usize);
+    (a b c d) (usize, usize, usize, usize);
+    (a b c d e) (usize, usize, usize, usize, usize);
+    (a b c d e f) (usize, usize, usize, usize, usize, usize);
+}
+impl From<&Shape> for Shape {
+    #[inline]
+    fn from(shape: &Shape) -> Self {
+        shape.clone()
+    }
+}
 impl From<Vec<usize>> for Shape {
     fn from(lengths: Vec<usize>) -> Self {
         Shape(SmallVec::from_vec(lengths))

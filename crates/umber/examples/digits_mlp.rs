@@ -1,132 +1,186 @@
 //! Trains a network on handwritten digits: `cargo run --release --example digits_mlp`.
 //!
 //! Two linear layers, cross-entropy loss, Adam (D. P. Kingma and J. Ba, "Adam: a method for stochastic optimization",
-//! 2015); a fifth of the digits is held out for testing.
+//! 2015); a fifth of the digits is held out for testing. Halfway, the state is saved as safetensors, and the training continues
+//! from the file, as after an interruption.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use umber::Scalar;
 use umber::transforms::value_and_grad;
-use umber::{Array, DType, KeepAxes, Result, eval, io, ops};
+use umber::{Array, DType, Result, eval, io, ops, s};
 
-const HIDDEN: i64 = 128;
+const PIXELS: usize = 64;
+const HIDDEN: usize = 128;
+const CLASSES: usize = 10;
 const EPOCHS: usize = 30;
-const BATCH: i64 = 32;
+const BATCH: usize = 32;
 const LEARNING_RATE: f64 = 1e-3;
 const BETA1: f64 = 0.9;
 const BETA2: f64 = 0.999;
 const EPSILON: f64 = 1e-8;
 
+const PARAMETERS: [&str; 4] = ["hidden.weight", "hidden.bias", "output.weight", "output.bias"];
+
 /// The weights and bias of a layer, drawn uniformly within the inverse square root of the number of inputs.
-fn linear(inputs: i64, outputs: i64) -> Result<[Array; 2]> {
+fn linear(inputs: usize, outputs: usize) -> Result<[Array; 2]> {
     let bound = (inputs as f64).sqrt().recip();
-    let draw = |shape: &[i64]| {
-        let limit = |value| Array::scalar(Scalar::Float(value), DType::Float32);
-        ops::random::uniform(&limit(-bound), &limit(bound), shape, DType::Float32, None)
-    };
+    let limit = |value: f64| Array::scalar(value, DType::Float32);
+    let draw =
+        |shape: &[usize]| ops::random::uniform(&limit(-bound), &limit(bound), shape, DType::Float32, None);
     Ok([draw(&[inputs, outputs])?, draw(&[outputs])?])
 }
 
 fn logits(parameters: &[Array], x: &Array) -> Result<Array> {
-    let hidden = ops::matmul(x, &parameters[0])? + &parameters[1];
-    let hidden = ops::maximum(&hidden, &Array::scalar(0.0, DType::Float32))?;
-    Ok(ops::matmul(&hidden, &parameters[2])? + &parameters[3])
+    let hidden = (x.matmul(&parameters[0])? + &parameters[1]).maximum(0.0)?;
+    Ok(hidden.matmul(&parameters[2])? + &parameters[3])
 }
 
 /// Mean of `logsumexp(logits) - logits[class]`. The inputs are the parameters, images and classes.
 fn cross_entropy(inputs: &[Array]) -> Result<Array> {
-    let (parameters, data) = inputs.split_at(4);
+    let (parameters, data) = inputs.split_at(PARAMETERS.len());
     let scores = logits(parameters, &data[0])?;
-    let classes = ops::expand_dims(&data[1], &[-1])?;
-    let target_scores = ops::squeeze(&ops::take_along_axis(&scores, &classes, Some(-1))?, Some(&[-1]))?;
-    let log_normaliser = ops::logsumexp(&scores, Some(&[-1]), KeepAxes::No)?;
-    ops::mean(&(log_normaliser - target_scores), None, KeepAxes::No)
+    let target_scores = scores.take_along_axis(&data[1].expand_dims(-1)?, -1)?.squeeze(-1)?;
+    (scores.logsumexp(-1)? - target_scores).mean(..)
 }
 
-/// First and second moments of the gradients, for each parameter.
-struct Adam {
-    moments: Vec<[Array; 2]>,
+/// The parameters, and the state of Adam: first and second moments of each parameter's gradient.
+struct State {
+    parameters: Vec<Array>,
+    first: Vec<Array>,
+    second: Vec<Array>,
     steps: i32,
 }
 
-impl Adam {
-    fn new(parameters: &[Array]) -> Adam {
-        let zeros = |x: &Array| ops::zeros(x.shape(), x.dtype());
-        Adam { moments: parameters.iter().map(|x| [zeros(x), zeros(x)]).collect(), steps: 0 }
+impl State {
+    fn new() -> Result<State> {
+        let parameters = [linear(PIXELS, HIDDEN)?, linear(HIDDEN, CLASSES)?].concat();
+        let zeros: Vec<Array> = parameters.iter().map(|x| ops::zeros(x.shape(), x.dtype())).collect();
+        Ok(State { parameters, first: zeros.clone(), second: zeros, steps: 0 })
     }
 
-    fn update(&mut self, parameters: &mut [Array], gradients: &[Array]) -> Result<()> {
+    fn update(&mut self, gradients: &[Array]) -> Result<()> {
         self.steps += 1;
         let step_size =
             LEARNING_RATE * (1.0 - BETA2.powi(self.steps)).sqrt() / (1.0 - BETA1.powi(self.steps));
-        for ((x, gradient), [first, second]) in parameters.iter_mut().zip(gradients).zip(&mut self.moments) {
-            *first = &*first * BETA1 + gradient * (1.0 - BETA1);
-            *second = &*second * BETA2 + ops::square(gradient)? * (1.0 - BETA2);
-            *x = &*x - &*first * step_size / (ops::sqrt(second)? + EPSILON);
+        for (i, gradient) in gradients.iter().enumerate() {
+            self.first[i] = &self.first[i] * BETA1 + gradient * (1.0 - BETA1);
+            self.second[i] = &self.second[i] * BETA2 + gradient.square()? * (1.0 - BETA2);
+            self.parameters[i] -= &self.first[i] * step_size / (self.second[i].sqrt()? + EPSILON);
         }
         Ok(())
     }
 
-    fn arrays(&self) -> impl Iterator<Item = Array> {
-        self.moments.iter().flatten().cloned()
+    /// All arrays with their names in a checkpoint.
+    fn arrays(&self) -> impl Iterator<Item = (String, &Array)> {
+        let groups = [("", &self.parameters), ("first.", &self.first), ("second.", &self.second)];
+        groups.into_iter().flat_map(|(prefix, arrays)| {
+            PARAMETERS.iter().zip(arrays).map(move |(name, array)| (format!("{prefix}{name}"), array))
+        })
+    }
+
+    fn save(&self, path: &Path) -> Result<()> {
+        let arrays: Vec<(String, Array)> = self.arrays().map(|(name, array)| (name, array.clone())).collect();
+        let metadata = HashMap::from([("steps".to_string(), self.steps.to_string())]);
+        io::safetensors::save(path, &arrays, Some(metadata))
+    }
+
+    fn load(path: &Path) -> Result<State> {
+        let contents = io::safetensors::load(path)?;
+        let steps = contents.metadata.get("steps").and_then(|steps| steps.parse().ok());
+        let arrays: HashMap<String, Array> = contents.arrays.into_iter().collect();
+        let group = |prefix: &str| -> Vec<Array> {
+            PARAMETERS.iter().map(|name| arrays[&format!("{prefix}{name}")].clone()).collect()
+        };
+        let (parameters, first, second) = (group(""), group("first."), group("second."));
+        Ok(State {
+            parameters,
+            first,
+            second,
+            steps: steps.expect("the file is a checkpoint of this program"),
+        })
     }
 }
 
-fn accuracy(parameters: &[Array], images: &Array, classes: &Array) -> Result<f64> {
-    let predicted = ops::argmax(&logits(parameters, images)?, Some(-1), KeepAxes::No)?;
-    let is_correct = ops::equal(&predicted, classes)?;
-    Ok(ops::mean(&is_correct, None, KeepAxes::No)?.item()?.as_f64())
+/// Images as rows of pixels between zero and one, and their classes.
+struct Digits {
+    images: Array,
+    classes: Array,
 }
 
-/// Rows `from..to` of an array.
-fn rows(a: &Array, from: i64, to: i64) -> Result<Array> {
-    ops::get(a, &[ops::Index::Slice { start: Some(from), stop: Some(to), step: None }])
+impl Digits {
+    /// The digits of the file in a random order: a fifth for testing, and the others for training.
+    fn load() -> Result<(Digits, Digits)> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/digits.npy");
+        let table = ops::random::permuted(&io::npy::load(&path)?, 0, None)?;
+        let images = table.get(s![.., ..PIXELS])?.astype(DType::Float32)? / 16.0;
+        let classes = table.get(s![.., PIXELS])?.astype(DType::Int32)?;
+        let held_out = images.shape()[0] / 5;
+        let part = |range: std::ops::Range<usize>| -> Result<Digits> {
+            Ok(Digits { images: images.get(s![range.clone()])?, classes: classes.get(s![range])? })
+        };
+        Ok((part(held_out..images.shape()[0])?, part(0..held_out)?))
+    }
+
+    /// Batches in a new random order; the last ones, if they do not fill a batch, are left out.
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Digits>>> {
+        let count = self.classes.size() / BATCH;
+        let order = ops::random::permutation(self.classes.size() as i64, None)?;
+        let order = order.get(s![..count * BATCH])?.reshape((count, BATCH))?;
+        Ok(order.rows()?.map(|rows| -> Result<Digits> {
+            Ok(Digits { images: self.images.take(&rows, 0)?, classes: self.classes.take(&rows, 0)? })
+        }))
+    }
+}
+
+fn accuracy(parameters: &[Array], digits: &Digits) -> Result<f64> {
+    let predicted = logits(parameters, &digits.images)?.argmax(-1)?;
+    Ok(predicted.equal(&digits.classes)?.mean(..)?.item()?.as_f64())
+}
+
+fn train(state: &mut State, digits: &Digits, epochs: std::ops::Range<usize>) -> Result<()> {
+    let step = value_and_grad(cross_entropy, &[0, 1, 2, 3]);
+    for epoch in epochs {
+        let start = Instant::now();
+        let mut losses = Vec::new();
+        for batch in digits.batches()? {
+            let Digits { images, classes } = batch?;
+            let (loss, gradients) = step(&[&state.parameters[..], &[images, classes]].concat())?;
+            state.update(&gradients)?;
+            let arrays: Vec<Array> =
+                state.arrays().map(|(_, array)| array.clone()).chain([loss.clone()]).collect();
+            eval(&arrays)?;
+            losses.push(loss.item()?.as_f64());
+        }
+        let rate = (losses.len() * BATCH) as f64 / start.elapsed().as_secs_f64();
+        let loss = losses.iter().sum::<f64>() / losses.len() as f64;
+        println!("epoch {:2}  loss {loss:.4}  {rate:.0} samples/s", epoch + 1);
+    }
+    Ok(())
 }
 
 fn main() -> Result<()> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/digits.npy");
     ops::random::seed(0)?;
-    let table = ops::random::permuted(&io::npy::load(&path)?, 0, None)?;
-    let columns = ops::split(&table, ops::Split::Indices(&[64]), 1)?;
-    let images = ops::astype(&columns[0], DType::Float32)? / 16.0;
-    let classes = ops::astype(&ops::squeeze(&columns[1], Some(&[1]))?, DType::Int32)?;
-    let count = images.shape()[0] as i64;
-    let held_out = count / 5;
-    let (test_images, test_classes) = (rows(&images, 0, held_out)?, rows(&classes, 0, held_out)?);
-    let (images, classes) = (rows(&images, held_out, count)?, rows(&classes, held_out, count)?);
-    eval(&[images.clone(), classes.clone(), test_images.clone(), test_classes.clone()])?;
+    let (digits, test_digits) = Digits::load()?;
+    eval(&[digits.images.clone(), digits.classes.clone()])?;
 
-    let [w1, b1] = linear(64, HIDDEN)?;
-    let [w2, b2] = linear(HIDDEN, 10)?;
-    let mut parameters = vec![w1, b1, w2, b2];
-    let mut adam = Adam::new(&parameters);
-    let step = value_and_grad(cross_entropy, &[0, 1, 2, 3]);
-    let count = images.shape()[0] as i64;
-    for epoch in 1..=EPOCHS {
-        let start = Instant::now();
-        let order = ops::random::permutation(count, None)?;
-        let mut total = 0.0;
-        let mut batches = 0;
-        for from in (0..=count - BATCH).step_by(BATCH as usize) {
-            let batch = rows(&order, from, from + BATCH)?;
-            let mut inputs = parameters.clone();
-            inputs.push(ops::take(&images, &batch, Some(0))?);
-            inputs.push(ops::take(&classes, &batch, Some(0))?);
-            let (loss, gradients) = step(&inputs)?;
-            drop(inputs);
-            adam.update(&mut parameters, &gradients)?;
-            let state: Vec<Array> =
-                parameters.iter().cloned().chain(adam.arrays()).chain([loss.clone()]).collect();
-            eval(&state)?;
-            total += loss.item()?.as_f64();
-            batches += 1;
-        }
-        let rate = count as f64 / start.elapsed().as_secs_f64();
-        println!("epoch {epoch:2}  loss {:.4}  {rate:.0} samples/s", total / f64::from(batches));
-    }
-    let test_accuracy = accuracy(&parameters, &test_images, &test_classes)?;
+    let mut state = State::new()?;
+    train(&mut state, &digits, 0..EPOCHS / 2)?;
+
+    let checkpoint = std::env::temp_dir().join(format!("umber-digits-{}.safetensors", std::process::id()));
+    state.save(&checkpoint)?;
+    let mut state = State::load(&checkpoint)?;
+    train(&mut state, &digits, EPOCHS / 2..EPOCHS)?;
+    drop(std::fs::remove_file(&checkpoint));
+
+    let test_accuracy = accuracy(&state.parameters, &test_digits)?;
     println!("test accuracy {:.2} %", test_accuracy * 100.0);
     assert!(test_accuracy >= 0.96, "the network did not learn the digits");
     Ok(())
+}
+
+#[test]
+fn learns_the_digits() -> Result<()> {
+    main()
 }

@@ -4,18 +4,19 @@
 //! kernel; [`transforms`] turn functions into their gradients, Jacobian products and batched versions.
 //!
 //! ```
-//! use umber::{Array, ops};
+//! use umber::Array;
 //!
 //! let x = Array::from([0.0f32, 1.0, 2.0]);
-//! let y = ops::exp(&(&x * 2.0))?; // recorded, not computed
+//! let y = (&x * 2.0).exp()?; // recorded, not computed
 //! assert_eq!(y.to_vec::<f32>()?[0], 1.0); // computed here, as one kernel
 //! # Ok::<(), umber::Error>(())
 //! ```
 //!
 //! # Arrays from Rust values
 //!
-//! The Rust type determines the [`DType`], and nested Rust arrays become axes. [`Array::from_slice`] takes a shape;
-//! [`ops::creation`] and [`ops::random`] create arrays from parameters.
+//! The Rust type determines the [`DType`], and nested Rust arrays become axes. [`Array::from_nested`] takes nested vectors, whose
+//! lengths may disagree, [`Array::from_slice`] a shape; [`ops::creation`] and [`ops::random`] create arrays from parameters. A shape
+//! is a number, array, slice, tuple or vector.
 //!
 //! ```
 //! use umber::{Array, DType, Shape, ops};
@@ -32,20 +33,42 @@
 //! # Ok::<(), umber::Error>(())
 //! ```
 //!
-//! # Operators and functions
+//! Arrays implement serde's traits: dtype, shape and bytes. The feature `ndarray` adds conversions from and to the arrays of that
+//! crate.
 //!
-//! [`ops`] contains the functions, by group. Dtypes are promoted and shapes broadcast, as in NumPy; a scalar operand takes
-//! the dtype of the array. Operators are the same functions, but they panic where the functions return an error.
+//! # Operators, methods and functions
+//!
+//! [`ops`] contains the functions, by group; the common ones are methods of [`Array`], too. Dtypes are promoted and shapes
+//! broadcast, as in NumPy; a scalar operand takes the dtype of the array. Operators are the same functions, but they panic where
+//! the functions return an error.
+//!
+//! Methods take axes as `..` for all, a number, an array, slice, tuple or vector; [`keep`] keeps reduced axes with length one.
 //!
 //! ```
-//! use umber::{Array, DType, KeepAxes, ops};
+//! use umber::{Array, DType, KeepAxes, keep, ops};
 //!
 //! let x = Array::from([[1.0f32, 2.0], [3.0, 5.0]]);
-//! let mean = ops::mean(&x, Some(&[1]), KeepAxes::Yes)?;
-//! let centred = &x - &mean; // (2, 2) - (2, 1)
+//! let centred = &x - x.mean(keep(1))?; // (2, 2) - (2, 1)
 //! assert_eq!(centred.to_vec::<f32>()?, [-0.5, 0.5, -1.0, 1.0]);
+//! assert!(x.mean(keep(1))?.equals(&ops::mean(&x, Some(&[1]), KeepAxes::Yes)?)?); // the same as a function
+//! assert_eq!(x.clip(2, 4)?.reshape([4])?.max(..)?.item()?.as_f64(), 4.0);
 //! assert_eq!((Array::from([1u8]) + 1).dtype(), DType::UInt8);
 //! assert_eq!((Array::from([1u8]) / 2).dtype(), DType::Float32);
+//! # Ok::<(), umber::Error>(())
+//! ```
+//!
+//! # Comparisons
+//!
+//! Arrays do not implement `PartialEq`, since a comparison evaluates and may fail: [`Array::equals`] compares two arrays, and
+//! methods such as [`Array::less`] compare the elements. Tests use [`assert_array_eq!`] and [`assert_allclose!`].
+//!
+//! ```
+//! use umber::{Array, assert_allclose, assert_array_eq};
+//!
+//! let x = Array::from([1.0f32, 2.0, 3.0]);
+//! assert_array_eq!(x.less(2.5)?, [true, true, false]);
+//! assert_allclose!(x.mean(..)?, 2.0f32);
+//! assert!((&x + 1).equals(&Array::from([2, 3, 4]))?); // dtypes are promoted
 //! # Ok::<(), umber::Error>(())
 //! ```
 //!
@@ -68,18 +91,22 @@
 //! # Indexing
 //!
 //! [`s!`] builds an index as Python does: numbers, ranges, ranges with a step, `...`, `NewAxis`, index arrays, masks.
-//! Arrays are immutable: [`Array::set`] replaces the array in the variable by an updated one.
+//! Arrays are immutable: [`Array::set`] replaces the array in the variable by an updated one. [`Array::rows`] and `for` loops
+//! iterate over the first axis.
 //!
 //! ```
-//! use umber::{Array, ops, s};
+//! use umber::{Array, s};
 //!
 //! let mut a = Array::from([[1, 2, 3], [4, 5, 6]]);
 //! assert_eq!(a.get(s![-1, ..2])?.to_vec::<i32>()?, [4, 5]);
 //! assert_eq!(a.get(s![.., ..; -1])?.to_vec::<i32>()?, [3, 2, 1, 6, 5, 4]);
-//! let is_even = ops::equal(&(&a % 2), &Array::from(0))?;
+//! let is_even = (&a % 2).equal(0)?;
 //! assert_eq!(a.get(s![&is_even])?.to_vec::<i32>()?, [2, 4, 6]);
 //! a.set(s![&is_even], 0)?;
 //! assert_eq!(a.to_vec::<i32>()?, [1, 0, 3, 0, 5, 0]);
+//! for row in &a {
+//!     assert_eq!(row.size(), 3);
+//! }
 //! # Ok::<(), umber::Error>(())
 //! ```
 //!
@@ -90,21 +117,21 @@
 //! ```
 //! use umber::compile::compile;
 //! use umber::transforms::{grad, value_and_grad, vmap};
-//! use umber::{Array, KeepAxes, ops};
+//! use umber::{Array, Result};
 //!
 //! let cube = |x: &Array| Ok(x * x * x);
 //! let slope = grad(cube);
 //! assert_eq!(slope(&Array::from(2.0f32))?.item()?.as_f64(), 12.0);
 //! assert_eq!(grad(slope)(&Array::from(2.0f32))?.item()?.as_f64(), 12.0); // the second derivative, 6 x
 //!
-//! let loss = |inputs: &[Array]| ops::sum(&ops::square(&(&inputs[0] - &inputs[1]))?, None, KeepAxes::No);
+//! let loss = |inputs: &[Array]| -> Result<Array> { (&inputs[0] - &inputs[1]).square()?.sum(..) };
 //! let (weights, target) = (Array::from([1.0f32, 2.0]), Array::from([0.0f32, 0.0]));
 //! let (value, gradients) = value_and_grad(loss, &[0])(&[weights, target])?;
 //! assert_eq!(value.item()?.as_f64(), 5.0);
 //! assert_eq!(gradients[0].to_vec::<f32>()?, [2.0, 4.0]);
 //!
 //! // The dot product of two vectors, mapped over the rows of a matrix and traced once.
-//! let dot = |inputs: &[Array]| Ok(vec![ops::inner(&inputs[0], &inputs[1])?]);
+//! let dot = |inputs: &[Array]| Ok(vec![inputs[0].inner(&inputs[1])?]);
 //! let dots = compile(vmap(dot, &[Some(0), None], &[Some(0)]));
 //! let rows = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
 //! assert_eq!(dots(&[rows, Array::from([1.0f32, 10.0])])?[0].to_vec::<f32>()?, [21.0, 43.0]);
@@ -134,10 +161,10 @@
 //! it, and the others wait. Kernels split large work over a thread pool.
 //!
 //! ```
-//! use umber::{Array, KeepAxes, ops};
+//! use umber::Array;
 //!
-//! let x = ops::sqrt(&Array::from([4.0f32, 9.0]))?; // pending
-//! let sum = |offset: f64| ops::sum(&(&x + offset), None, KeepAxes::No)?.item();
+//! let x = Array::from([4.0f32, 9.0]).sqrt()?; // pending
+//! let sum = |offset: f64| (&x + offset).sum(..)?.item();
 //! let (first, second) = std::thread::scope(|scope| {
 //!     let other = scope.spawn(|| sum(1.0));
 //!     (sum(0.0), other.join().expect("it does not panic"))
@@ -160,16 +187,19 @@
 //! assert_eq!(error.to_string(), "[add] shapes (2,) and (3,) cannot be broadcast");
 //! ```
 
+pub mod assertions;
 pub mod export;
+#[cfg(feature = "ndarray")]
+pub mod ndarray;
 #[cfg(doctest)]
 mod sealed;
 
-pub use umber_core::ops;
+pub use umber_core::ops::{self, keep};
 pub use umber_core::{Array, ArraySpec, async_eval, eval, s, synchronize};
 pub use umber_types::{
     Axes, Bool, Complex, Complex32, Complex64, DType, Device, DeviceType, Element, Elements, Error,
-    ErrorKind, IntoElements, KeepAxes, Kind, Nested, Quantization, QuantizationMode, Result, Scalar, Shape,
-    Stream, Value, bf16, f16,
+    ErrorKind, IntoElements, KeepAxes, Kind, Nested, NestedVectors, Quantization, QuantizationMode, Result,
+    Scalar, Shape, Stream, Value, bf16, f16,
 };
 
 /// Transformations of functions of arrays: derivatives, batches, loops and branches.

@@ -169,7 +169,8 @@ impl Array {
     ///
     /// # Panics
     /// If the number of elements exceeds the address space.
-    pub fn full(shape: Shape, value: impl Into<Scalar>, dtype: DType) -> Array {
+    pub fn full(shape: impl Into<Shape>, value: impl Into<Scalar>, dtype: DType) -> Array {
+        let shape = shape.into();
         assert!(shape.is_addressable(), "[full] memory cannot address as many elements as shape {shape} has");
         Array::filled(&shape, value.into(), dtype)
     }

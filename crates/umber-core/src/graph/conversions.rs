@@ -1,6 +1,6 @@
 //! Rust values that become arrays.
 
-use umber_types::{Element, Elements, IntoElements, Result, Scalar, Value};
+use umber_types::{Element, Elements, IntoElements, NestedVectors, Result, Scalar, Shape, Value};
 
 use super::Array;
 
@@ -36,6 +36,31 @@ impl<E: IntoElements> From<E> for Array {
             Some(bytes) if array.ndim() == 0 => Array::scalar(Scalar::from_bytes(dtype, bytes), dtype),
             _ => array,
         }
+    }
+}
+
+impl Array {
+    /// An array of nested vectors, whose lengths must agree at each depth.
+    ///
+    /// Vectors of numbers and of Rust arrays convert without a possible error: `Array::from(vector)`.
+    ///
+    /// ```
+    /// # use umber_core as umber;
+    /// use umber::{Array, Shape};
+    ///
+    /// let rows: Vec<Vec<f32>> = vec![vec![1.0, 2.0, 3.0], vec![4.0, 5.0, 6.0]];
+    /// assert_eq!(Array::from_nested(&rows)?.shape(), &Shape::from([2, 3]));
+    /// let ragged = Array::from_nested(&vec![vec![1], vec![2, 3]]).expect_err("lengths differ");
+    /// assert_eq!(ragged.to_string(), "[array] lists at the same depth differ in length: 1 and 2");
+    /// # Ok::<(), umber::Error>(())
+    /// ```
+    pub fn from_nested<N: NestedVectors>(lists: &N) -> Result<Array> {
+        let mut shape = Shape::scalar();
+        N::push_lengths(Some(lists), &mut shape);
+        // Without a capacity: ragged lists may have far fewer elements than the lengths of the first ones say.
+        let mut elements = Vec::new();
+        lists.push_elements(&shape, &mut elements)?;
+        Array::from_slice(&elements, shape)
     }
 }
 

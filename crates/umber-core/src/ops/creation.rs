@@ -16,24 +16,24 @@ use crate::primitives::rules::{self, broadcast, move_axis, reshape};
 /// ```
 /// # use umber_core as umber;
 /// use umber::{DType, Shape, ops};
-/// let x = ops::zeros(&Shape::from([2, 3]), DType::Float16);
+/// let x = ops::zeros([2, 3], DType::Float16);
 /// assert_eq!((x.shape(), x.dtype()), (&Shape::from([2, 3]), DType::Float16));
 /// ```
-pub fn zeros(shape: &Shape, dtype: DType) -> Array {
-    Array::full(shape.clone(), 0, dtype)
+pub fn zeros(shape: impl Into<Shape>, dtype: DType) -> Array {
+    Array::full(shape, 0, dtype)
 }
 
 /// Create an array of ones.
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::{DType, Shape, ops};
-/// let x = ops::ones(&Shape::from([2]), DType::Int32);
+/// use umber::{DType, ops};
+/// let x = ops::ones(2, DType::Int32);
 /// assert_eq!(x.to_vec::<i32>()?, [1, 1]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn ones(shape: &Shape, dtype: DType) -> Array {
-    Array::full(shape.clone(), 1, dtype)
+pub fn ones(shape: impl Into<Shape>, dtype: DType) -> Array {
+    Array::full(shape, 1, dtype)
 }
 
 /// Create an array filled with a value.
@@ -42,21 +42,22 @@ pub fn ones(shape: &Shape, dtype: DType) -> Array {
 ///
 /// ```
 /// # use umber_core as umber;
-/// use umber::{Array, DType, Shape, ops};
-/// let rows = ops::full(&Shape::from([2, 2]), &Array::from([1, 2]), Some(DType::Float32))?;
+/// use umber::{Array, DType, ops};
+/// let rows = ops::full((2, 2), &Array::from([1, 2]), Some(DType::Float32))?;
 /// assert_eq!(rows.to_vec::<f32>()?, [1.0, 2.0, 1.0, 2.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn full(shape: &Shape, value: &Array, dtype: Option<DType>) -> Result<Array> {
+pub fn full(shape: impl Into<Shape>, value: &Array, dtype: Option<DType>) -> Result<Array> {
+    let shape = shape.into();
     let value = cast_constant(value, dtype.unwrap_or(value.dtype()))?;
     ensure!(shape.is_addressable(), Overflow("full"), "shape {shape} is too large to address");
     ensure!(
-        value.shape().broadcasts_to(shape),
+        value.shape().broadcasts_to(&shape),
         Value("full"),
         "cannot broadcast value of shape {} to {shape}",
         value.shape()
     );
-    broadcast(&value, shape)
+    broadcast(&value, &shape)
 }
 
 /// Create an array filled with a value, with the shape of another array and a given dtype.

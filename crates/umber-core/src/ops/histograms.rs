@@ -19,7 +19,7 @@ use crate::primitives::slice::slice_along;
 fn accumulate(op: &'static str, indices: &Array, weights: Option<&Array>, length: usize) -> Result<Array> {
     let ones = broadcast(&Array::scalar(1, count_dtype(indices.size())), indices.shape())?;
     let weights = weights.unwrap_or(&ones);
-    let zeros = Array::full([length + 1].into(), 0, weights.dtype());
+    let zeros = Array::full([length + 1], 0, weights.dtype());
     let bins = Places::grid(op, &[0], smallvec::smallvec![indices.clone()]);
     slice_along(&bins.write(ScatterKind::Add, &zeros, weights)?, 0, 0, length)
 }
@@ -224,7 +224,7 @@ pub fn histogram(
     let count = edges.size() - 1;
     if count == 0 {
         let dtype = weights.as_ref().map_or(DType::Int32, Array::dtype);
-        return Ok((Array::full([0].into(), 0, dtype), narrowed(&edges, a, bins)?));
+        return Ok((Array::full([0], 0, dtype), narrowed(&edges, a, bins)?));
     }
     let index = bin_indices("histogram", &edges, &flat)?;
     let counts = accumulate("histogram", &index, weights.as_ref(), count)?;

@@ -2,6 +2,7 @@
 //!
 //! | group | contents |
 //! |---|---|
+//! | [`arguments`] | types of arguments: shapes, axes, operands |
 //! | [`bin_widths`] | rules for the bin width of histograms |
 //! | [`bits`] | packing and unpacking of bits |
 //! | [`block_masked`] | matrix products with masked blocks |
@@ -39,6 +40,7 @@
 //! | [`random`] | random numbers and their keys |
 //! | [`reductions`] | reductions: sums, extrema, means, softmax |
 //! | [`rounding`] | rounding to decimal places, and replacement of NaN and infinities |
+//! | [`rows`] | iteration over the first axis |
 //! | [`scans`] | cumulative reductions |
 //! | [`searching`] | nonzero elements, and positions in sorted arrays |
 //! | [`masked_reductions`] | reductions with a mask, a dtype or an initial value |
@@ -58,8 +60,10 @@
 //!
 //! All but [`fast`], [`fft`], [`linalg`], [`random`] and [`special`] are re-exported here: `ops::sum` is `ops::reductions::sum`. Arrays are
 //! passed by reference, and nothing is computed before a value is read. A failure is an [`Error`](crate::Error) whose text is
-//! `[op]` followed by the reason. Rust's operators do the same for arithmetic, but panic.
+//! `[op]` followed by the reason. Rust's operators do the same for arithmetic, but panic. The common functions are methods of
+//! [`Array`](crate::Array), too.
 
+pub mod arguments;
 pub mod bin_widths;
 pub mod bits;
 pub mod block_masked;
@@ -88,6 +92,7 @@ pub mod linalg;
 pub mod log_spacing;
 pub mod masked_reductions;
 pub mod median;
+mod methods;
 pub mod nan_reductions;
 pub mod numerical_gradient;
 mod operators;
@@ -103,6 +108,7 @@ pub mod quantization;
 pub mod random;
 pub mod reductions;
 pub mod rounding;
+pub mod rows;
 pub mod scans;
 pub mod searching;
 pub mod segments;
@@ -118,6 +124,7 @@ pub mod weighted_quantiles;
 pub mod windows;
 pub mod zero_trimming;
 
+pub use arguments::{AxesArgument, AxisArgument, KeptAxes, Operand, ReductionArgument, ShapeArgument, keep};
 pub use bin_widths::BinRule;
 pub use bits::*;
 pub use block_masked::*;
@@ -156,6 +163,7 @@ pub use quantiles::*;
 pub use quantization::*;
 pub use reductions::*;
 pub use rounding::*;
+pub use rows::Rows;
 pub use scans::*;
 pub use searching::*;
 pub use segments::*;

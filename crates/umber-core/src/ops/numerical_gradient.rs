@@ -240,7 +240,7 @@ pub fn trapezoid(y: &Array, samples: Samples<'_>, axis: i64) -> Result<Array> {
 pub fn ediff1d(a: &Array, to_end: Option<&Array>, to_begin: Option<&Array>) -> Result<Array> {
     let differences = diff(&reshape(a, [a.size()])?, 1, 0)?;
     let end = |values: Option<&Array>| {
-        let Some(values) = values else { return Ok(Array::full([0].into(), 0, a.dtype())) };
+        let Some(values) = values else { return Ok(Array::full([0], 0, a.dtype())) };
         ensure!(
             promote(values.dtype(), a.dtype()) == a.dtype(),
             Type("ediff1d"),

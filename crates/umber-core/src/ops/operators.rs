@@ -22,11 +22,11 @@ use std::ops::{
 };
 
 use super::{
-    add, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, divide, left_shift, multiply, negative,
-    remainder, right_shift, subtract, weak,
+    Operand, add, bitwise_and, bitwise_invert, bitwise_or, bitwise_xor, divide, left_shift, multiply,
+    negative, remainder, right_shift, subtract,
 };
 use crate::graph::Array;
-use umber_types::{Complex64, Result, Scalar, bf16, f16};
+use umber_types::{Complex32, Complex64, Result, Scalar, bf16, f16};
 
 #[track_caller]
 fn unwrap<T>(result: Result<T>) -> T {
@@ -34,14 +34,6 @@ fn unwrap<T>(result: Result<T>) -> T {
         Ok(value) => value,
         Err(error) => panic!("{error}"),
     }
-}
-
-/// A scalar operand as an array, in the dtype that it takes next to `like`.
-#[track_caller]
-fn scalar_like(value: impl Into<Scalar>, like: &Array) -> Array {
-    let value = value.into();
-    unwrap(value.check_fits(value.weak_dtype(like.dtype())));
-    weak(value, like)
 }
 
 /// An operator for every combination of arrays and scalars, and its assigning form.
@@ -79,7 +71,7 @@ macro_rules! binary_operators {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: S) -> Array {
-                unwrap($function(self, &scalar_like(other, self)))
+                unwrap($function(self, &unwrap(other.beside(self))))
             }
         }
         impl<S: Into<Scalar>> $trait<S> for Array {
@@ -91,8 +83,7 @@ macro_rules! binary_operators {
         }
         scalar_on_the_left! {
             $trait $method $function:
-            bool bool, u8 u32, u16 u32, u32 u32, u64 u64, i8 i32, i16 i32, i32 i32, i64 i64,
-            f16 f32, bf16 f32, f32 f32, f64 f64, Complex64 Complex64
+            bool, u8, u16, u32, u64, usize, i8, i16, i32, i64, isize, f16, bf16, f32, f64, Complex32, Complex64
         }
         impl $assign<&Array> for Array {
             #[track_caller]
@@ -109,19 +100,19 @@ macro_rules! binary_operators {
         impl<S: Into<Scalar>> $assign<S> for Array {
             #[track_caller]
             fn $assign_method(&mut self, other: S) {
-                *self = unwrap($function(self, &scalar_like(other, self)));
+                *self = unwrap($function(self, &unwrap(other.beside(self))));
             }
         }
     )*};
 }
 
 macro_rules! scalar_on_the_left {
-    ($trait:ident $method:ident $function:ident: $($number:ident $converted:ident),*) => {$(
+    ($trait:ident $method:ident $function:ident: $($number:ident),*) => {$(
         impl $trait<&Array> for $number {
             type Output = Array;
             #[track_caller]
             fn $method(self, other: &Array) -> Array {
-                unwrap($function(&scalar_like(<$converted>::from(self), other), other))
+                unwrap($function(&unwrap(self.beside(other)), other))
             }
         }
         impl $trait<Array> for $number {

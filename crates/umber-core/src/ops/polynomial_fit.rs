@@ -20,7 +20,7 @@ use crate::primitives::slice::slice_along;
 /// linearly on those before it becomes zero.
 fn orthonormal(matrix: &Array) -> Result<(Array, Array)> {
     let (rows, columns) = (matrix.shape()[0], matrix.shape()[1]);
-    let mut basis = Array::full([rows, 0].into(), 0, matrix.dtype());
+    let mut basis = Array::full([rows, 0], 0, matrix.dtype());
     for j in 0..columns {
         let column = slice_along(matrix, 1, j, 1)?;
         let mut residual = column.clone();
@@ -261,7 +261,7 @@ fn divisors(scales: &Array) -> Result<Array> {
 /// `triangle⁻¹ rhs` by back substitution; rows with a zero on the diagonal give zero.
 fn back_substitute(triangle: &Array, rhs: &Array) -> Result<Array> {
     let (count, columns) = (rhs.shape()[0], rhs.shape()[1]);
-    let mut solved = Array::full([0, columns].into(), 0, rhs.dtype());
+    let mut solved = Array::full([0, columns], 0, rhs.dtype());
     for row in (0..count).rev() {
         let coefficients = slice_along(&slice_along(triangle, 0, row, 1)?, 1, row + 1, count - row - 1)?;
         let residual = subtract(&slice_along(rhs, 0, row, 1)?, &matmul(&coefficients, &solved)?)?;

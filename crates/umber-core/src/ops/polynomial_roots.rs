@@ -60,7 +60,7 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     }
     // Drop the eliminated coefficients, which are zero up to rounding errors.
     let remainder = if v.size() == 1 {
-        Array::full([1].into(), 0.0, wide)
+        Array::full([1], 0.0, wide)
     } else {
         slice_along(&dividend, 0, quotient.len(), u.size() - quotient.len())?
     };
@@ -71,7 +71,7 @@ pub fn polydiv(u: &Array, v: &Array) -> Result<(Array, Array)> {
     let first = flags.iter().position(|&flag| flag != 0).unwrap_or(flags.len()).min(flags.len() - 1);
     let remainder = slice_along(&remainder, 0, first, flags.len() - first)?;
     let quotient = match &quotient[..] {
-        [] => Array::full([1].into(), 0.0, wide),
+        [] => Array::full([1], 0.0, wide),
         factors => stack(&factors.iter().collect::<Vec<_>>(), 0)?,
     };
     Ok((cast(&quotient, dtype)?, cast(&remainder, dtype)?))
@@ -100,16 +100,16 @@ pub fn roots(p: &Array) -> Result<Array> {
     let out_dtype = p.dtype().inexact().complex();
     let first = is_nonzero.iter().position(|&flag| flag != 0);
     let (Some(first), Some(last)) = (first, is_nonzero.iter().rposition(|&flag| flag != 0)) else {
-        return Ok(Array::full([0].into(), 0.0, out_dtype));
+        return Ok(Array::full([0], 0.0, out_dtype));
     };
-    let zeros = Array::full([p.size() - 1 - last].into(), 0.0, out_dtype);
+    let zeros = Array::full([p.size() - 1 - last], 0.0, out_dtype);
     let degree = last - first;
     if degree == 0 {
         return Ok(zeros);
     }
     let p = cast_constant(&slice_along(&p, 0, first, degree + 1)?, double(p.dtype()))?;
     let first_row = negative(&divide(&slice_along(&p, 0, 1, degree)?, &element(&p, 0)?)?)?;
-    let subdiagonal = diag(&Array::full([degree - 1].into(), 1.0, p.dtype()), -1)?;
+    let subdiagonal = diag(&Array::full([degree - 1], 1.0, p.dtype()), -1)?;
     let companion = concatenate(
         &[&reshape(&first_row, [1, degree])?, &slice_along(&subdiagonal, 0, 1, degree - 1)?],
         Some(0),
@@ -145,7 +145,7 @@ pub fn poly(zeros: &Array) -> Result<Array> {
             zeros.shape()
         ),
     };
-    let mut p = Array::full([1].into(), 1.0, roots.dtype());
+    let mut p = Array::full([1], 1.0, roots.dtype());
     for i in 0..roots.size() {
         let scaled = multiply(&shifted(&p, 1, 0)?, &element(&roots, i)?)?;
         p = subtract(&shifted(&p, 0, 1)?, &scaled)?;

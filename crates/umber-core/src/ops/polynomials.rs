@@ -28,7 +28,7 @@ pub(super) fn coefficients(op: &str, p: &Array) -> Result<Array> {
 
 /// `p` padded with zeros on both sides.
 pub(super) fn shifted(p: &Array, before: usize, after: usize) -> Result<Array> {
-    let zeros = |count: usize| Array::full([count].into(), 0, p.dtype());
+    let zeros = |count: usize| Array::full([count], 0, p.dtype());
     concatenate(&[&zeros(before), p, &zeros(after)], Some(0))
 }
 
@@ -182,7 +182,7 @@ pub fn polyint(p: &Array, order: i64, constants: Option<&Array>) -> Result<Array
     let dtype = constants.map_or(p.dtype(), |k| promote(p.dtype(), k.dtype())).inexact();
     let mut p = cast_constant(&p, dtype)?;
     let constants = match constants {
-        None => Array::full([order as usize].into(), 0, dtype),
+        None => Array::full([order as usize], 0, dtype),
         Some(k) => {
             let fits = k.ndim() <= 1 && (k.size() == 1 || k.size() >= order as usize);
             ensure!(

@@ -5,6 +5,7 @@ use umber_types::{DType, Result, Scalar, ScanDirection, ScanExtent, ScanKind, Sh
 
 use super::shaping::concatenate;
 use crate::graph::Array;
+use crate::ops::AxisArgument;
 use crate::primitives::rules::{cast, reshape};
 use crate::primitives::scan::Scan;
 
@@ -17,6 +18,13 @@ pub struct ScanOrder {
     pub direction: ScanDirection,
     /// Whether an element is included in its own result.
     pub extent: ScanExtent,
+}
+
+/// Forward along an axis, or along the flattened array for `..`.
+impl<A: AxisArgument> From<A> for ScanOrder {
+    fn from(axis: A) -> Self {
+        ScanOrder { axis: axis.axis(), ..ScanOrder::default() }
+    }
 }
 
 impl Default for ScanOrder {

@@ -80,7 +80,7 @@ fn coordinates(op: &str, a: &Array) -> Result<Vec<Array>> {
 pub fn argwhere(a: &Array) -> Result<Array> {
     if a.ndim() == 0 {
         let count = data_dependent::count_of("argwhere", &cast(a, DType::Bool)?)?;
-        return Ok(Array::full([count, 0].into(), 0, DType::UInt32));
+        return Ok(Array::full([count, 0], 0, DType::UInt32));
     }
     let coordinates = coordinates("argwhere", a)?;
     stack(&coordinates.iter().collect::<Vec<_>>(), 1)

@@ -68,7 +68,7 @@ impl Runs {
             (Places::grid("unique", &[0], smallvec::smallvec![order.clone()]).read(a)?, order)
         };
         if count == 0 {
-            return Ok(Runs { is_first: Array::full([0].into(), false, DType::Bool), sorted, order });
+            return Ok(Runs { is_first: Array::full([0], false, DType::Bool), sorted, order });
         }
         let (before, after) =
             (slice_along(&sorted, 0, 0, count - 1)?, slice_along(&sorted, 0, 1, count - 1)?);
@@ -81,7 +81,7 @@ impl Runs {
         if a.ndim() == 2 {
             differs = any(&differs, Some(&[1]), KeepAxes::No)?;
         }
-        let first = Array::full([1].into(), true, DType::Bool);
+        let first = Array::full([1], true, DType::Bool);
         Ok(Runs { is_first: concatenate(&[&first, &differs], Some(0))?, sorted, order })
     }
 }
@@ -187,7 +187,7 @@ fn empty_result(a: &Array, size: usize, fill: Option<&Array>) -> Result<Unique> 
         Some(fill) => broadcast(&reshape(&cast_constant(fill, a.dtype())?, Shape::scalar())?, &shape)?,
         None => a.clone(),
     };
-    let zeros = |length: usize, dtype| Array::full([length].into(), 0, dtype);
+    let zeros = |length: usize, dtype| Array::full([length], 0, dtype);
     Ok(Unique {
         values,
         indices: zeros(size, DType::UInt32),

@@ -95,7 +95,7 @@ fn without_batch(op: &impl Primitive, inputs: &[Batched]) -> Result<Vec<Batched>
     let specs: SmallVec<[ArraySpec; 2]> =
         inputs.iter().map(|input| ArraySpec::new(input.shape(), input.array.dtype())).collect();
     let spec = op.infer(&specs.iter().collect::<SmallVec<[&ArraySpec; 2]>>())?.remove(0);
-    let shape = std::iter::once(0).chain(spec.shape.iter().copied()).collect();
+    let shape: Shape = std::iter::once(0).chain(spec.shape.iter().copied()).collect();
     Ok(vec![Batched::yes(Array::full(shape, 0.0, spec.dtype))])
 }
 

@@ -7,6 +7,7 @@
 mod pending;
 pub mod printing;
 mod run;
+mod serialization;
 #[cfg(test)]
 mod tests;
 mod worker;

@@ -113,6 +113,11 @@ impl Export {
         Export::of(&copy, Access::Writable).or_raise()
     }
 
+    /// Pin the memory of an evaluated array in host memory, for readers only.
+    pub(super) fn read_only(array: &Array) -> PyResult<Export> {
+        Export::of(array, Access::ReadOnly).or_raise()
+    }
+
     // Inlined with its callees, so that an export is constructed in place.
     #[inline(always)]
     fn of(array: &Array, access: Access) -> Result<Export> {
@@ -130,6 +135,12 @@ impl Export {
     /// Bytes of all elements.
     pub(super) fn bytes(&self) -> usize {
         self.layout.size() * self.dtype.size()
+    }
+
+    /// Whether an axis runs backwards in memory.
+    #[inline]
+    pub(super) fn has_negative_strides(&self) -> bool {
+        self.layout.strides.iter().any(|&stride| stride < 0)
     }
 
     /// For a consumer without a notion of read-only or shared memory: grant exclusive write access. `None` if others may

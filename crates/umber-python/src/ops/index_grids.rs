@@ -204,7 +204,7 @@ fn indices(
         return Ok(tuple(py, grids)?.into_any());
     }
     let stacked = if grids.is_empty() {
-        Array::full([0].into(), 0, dtype)
+        Array::full([0], 0, dtype)
     } else {
         compute(py, stream, || ops::stack(&grids.iter().collect::<Vec<_>>(), 0))?
     };

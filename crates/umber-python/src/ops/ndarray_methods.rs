@@ -606,7 +606,7 @@ impl PyArray {
                 value.shape()
             )));
         }
-        let value = ops::reshape(&value, &[]).or_raise()?;
+        let value = ops::reshape(&value, ()).or_raise()?;
         let filled = ops::full(a.shape(), &value, Some(a.dtype())).or_raise()?;
         Self::replace_value(slf, filled)
     }

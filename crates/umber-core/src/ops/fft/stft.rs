@@ -60,7 +60,7 @@ impl Frames<'_> {
                 let count = self.window_length.unwrap_or(length as i64);
                 ensure!(count >= 0, Value(op), "win_length must not be negative, got {count}");
                 // Windows longer than a frame are rejected below: one element more suffices.
-                Array::full([count.min(length as i64 + 1) as usize].into(), 1.0, dtype)
+                Array::full([count.min(length as i64 + 1) as usize], 1.0, dtype)
             }
         };
         let count = window.shape()[0];
@@ -69,7 +69,7 @@ impl Frames<'_> {
             return Ok(window);
         }
         let before = (length - count) / 2;
-        let zeros = |count: usize| Array::full([count].into(), 0.0, dtype);
+        let zeros = |count: usize| Array::full([count], 0.0, dtype);
         concatenate(smallvec::smallvec![zeros(before), window, zeros(length - count - before)], 0)
     }
 }
@@ -185,7 +185,7 @@ pub fn istft(frames: &Array, n_fft: Option<i64>, options: Frames<'_>, length: Op
         Shape::checked(OP, &[n_fft.saturating_add((hop as i64).saturating_mul(count as i64 - 1))])?[0];
     let squares = mul(&window, &window)?;
     let squares = broadcast(&squares, &[count, size].into())?;
-    let lower_bound = Array::full([total].into(), MIN_ENVELOPE, segments.dtype());
+    let lower_bound = Array::full([total], MIN_ENVELOPE, segments.dtype());
     let envelope = binary(BinaryKind::Maximum, &overlap(&squares, hop, total)?, &lower_bound)?;
     let sum = overlap(&windowed, hop, total)?;
     let signal = div(&sum, &broadcast(&envelope, sum.shape())?)?;
@@ -211,7 +211,7 @@ fn overlap(frames: &Array, hop: usize, total: usize) -> Result<Array> {
     let rows = reshape(frames, [others.size(), count * length])?;
     let updates = swap_last(&rows)?;
     let indices = reshape(&sample_indices(count, length, hop)?, [count * length])?;
-    let zeros = Array::full([total, others.size()].into(), 0.0, frames.dtype());
+    let zeros = Array::full([total, others.size()], 0.0, frames.dtype());
     let sum = Places::grid("istft", &[0], smallvec::smallvec![indices]).write(
         ScatterKind::Add,
         &zeros,

@@ -2,6 +2,7 @@
 
 use std::ops::{Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, RangeToInclusive};
 
+use smallvec::SmallVec;
 use umber_types::{DType, Result, ScatterKind};
 
 use super::{Index, get, update};
@@ -55,20 +56,45 @@ macro_rules! s {
     ($($entries:tt)*) => { $crate::s!(@ [] $($entries)*) };
 }
 
-/// Integers of any size as indices: values beyond 64 bits are out of bounds of every axis.
+/// Integers of any size as indices, lengths and axes: values beyond 64 bits are out of bounds of every axis.
 pub trait IndexInteger: Copy {
     /// The nearest 64-bit integer.
     fn to_index(self) -> i64;
+
+    /// The nearest 64-bit integers of a list.
+    fn to_indices(list: &[Self]) -> impl AsRef<[i64]> {
+        list.iter().map(|integer| integer.to_index()).collect::<SmallVec<[i64; 4]>>()
+    }
+}
+
+/// Not copied.
+impl IndexInteger for i64 {
+    #[inline]
+    fn to_index(self) -> i64 {
+        self
+    }
+
+    #[inline]
+    fn to_indices(list: &[i64]) -> impl AsRef<[i64]> {
+        list
+    }
 }
 
 macro_rules! index_integers {
     ($($integer:ty)*) => {$(
         impl IndexInteger for $integer {
+            #[inline]
             fn to_index(self) -> i64 {
                 i64::try_from(self).unwrap_or(i64::MAX)
             }
         }
+    )*};
+}
 
+index_integers! { i32 isize u32 u64 usize }
+
+macro_rules! index_lists {
+    ($($integer:ty)*) => {$(
         impl<const LENGTH: usize> From<[$integer; LENGTH]> for Index {
             fn from(indices: [$integer; LENGTH]) -> Index {
                 Index::Array(Array::from(indices.map(IndexInteger::to_index)))
@@ -77,7 +103,7 @@ macro_rules! index_integers {
     )*};
 }
 
-index_integers! { i32 i64 isize u32 u64 usize }
+index_lists! { i32 i64 isize u32 u64 usize }
 
 /// Ranges that can have a step.
 pub trait RangeWithStep {

@@ -241,7 +241,7 @@ pub fn lstsq(a: &Array, b: &Array, tolerance: Option<f64>) -> Result<LeastSquare
     let values = values_of(&x)?;
     let rank = super::determinants::rank_of(&values, tolerance)?;
     let residuals = if x.ndim() == 2 && y.ndim() <= 2 && !has_residuals(&x, &rank)? {
-        Array::full([0].into(), 0, dtype.real())
+        Array::full([0], 0, dtype.real())
     } else {
         rounded(&residuals_of(&x, &solution, &y)?, dtype)?
     };

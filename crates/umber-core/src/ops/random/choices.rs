@@ -6,6 +6,7 @@ use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder,
 use super::continuous::{broadcast_bounds, float32_between, gumbel_sample, unit};
 use super::{bits, key_or_next, permutation};
 use crate::graph::Array;
+use crate::ops::ShapeArgument;
 use crate::ops::data_dependent::has_value;
 use crate::ops::linalg::epsilon;
 use crate::ops::promotion::{cast_constant, meet};
@@ -61,13 +62,19 @@ const MAX_EXACT: f64 = 16_777_216.0;
 /// assert!(drawn.to_vec::<i64>()?.iter().all(|&x| (-3..1 << 40).contains(&x)));
 /// # Ok::<(), umber_types::Error>(())
 /// ```
-pub fn randint(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
+pub fn randint(
+    low: &Array,
+    high: &Array,
+    shape: impl ShapeArgument,
+    dtype: DType,
+    key: Option<&Array>,
+) -> Result<Array> {
     ensure!(
         dtype.is_integer() || dtype == DType::Bool,
         Value("randint"),
         "dtype {dtype} is not supported, expected an integer dtype or bool"
     );
-    let shape = Shape::checked("randint", shape)?;
+    let shape = Shape::checked("randint", shape.lengths().as_ref())?;
     if let (Some(from), Some(to)) = (low.constant(), high.constant())
         && shape.size() > 0
         && !is_below(from, to)
@@ -307,13 +314,13 @@ pub(super) fn check_distribution(op: &str, values: &[f64], dtype: DType) -> Resu
 /// ```
 pub fn choice(
     count: i64,
-    shape: &[i64],
+    shape: impl ShapeArgument,
     replacement: Replacement,
     weights: Option<&Array>,
     key: Option<&Array>,
 ) -> Result<Array> {
     const OP: &str = "choice";
-    let shape = Shape::checked(OP, shape)?;
+    let shape = Shape::checked(OP, shape.lengths().as_ref())?;
     let items = Shape::checked(OP, &[count])?[0];
     ensure!(u32::try_from(items).is_ok(), Value("choice"), "{items} items are too many for uint32 indices");
     ensure!(items > 0 || shape.size() == 0, Value("choice"), "cannot draw {shape} from no items");

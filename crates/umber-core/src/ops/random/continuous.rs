@@ -6,6 +6,7 @@ use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, ensure};
 
 use super::{bits, check_real, key_or_next};
 use crate::graph::Array;
+use crate::ops::ShapeArgument;
 use crate::ops::promotion::{cast_constant, common_shape, meet};
 use crate::primitives::rules::{add, binary, broadcast, cast, constant, div, mul, neg, reshape, sub, unary};
 use crate::primitives::slice::slice_along;
@@ -94,9 +95,15 @@ pub(super) fn broadcast_bounds(op: &str, a: &Array, b: &Array, shape: &Shape) ->
 /// assert!(x.to_vec::<f32>()?.iter().all(|x| (-1.0..1.0).contains(x)));
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
+pub fn uniform(
+    low: &Array,
+    high: &Array,
+    shape: impl ShapeArgument,
+    dtype: DType,
+    key: Option<&Array>,
+) -> Result<Array> {
     check_real("uniform", dtype)?;
-    let shape = Shape::checked("uniform", shape)?;
+    let shape = Shape::checked("uniform", shape.lengths().as_ref())?;
     let (low, high) =
         broadcast_bounds("uniform", &cast_constant(low, dtype)?, &cast_constant(high, dtype)?, &shape)?;
     between("uniform", &key_or_next(key)?, &low, &high)
@@ -117,7 +124,7 @@ pub fn uniform(low: &Array, high: &Array, shape: &[i64], dtype: DType, key: Opti
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn normal(
-    shape: &[i64],
+    shape: impl ShapeArgument,
     dtype: DType,
     loc: Option<&Array>,
     scale: Option<&Array>,
@@ -128,7 +135,7 @@ pub fn normal(
         Value("normal"),
         "dtype {dtype} is not supported, expected floating-point or complex numbers"
     );
-    let shape = Shape::checked("normal", shape)?;
+    let shape = Shape::checked("normal", shape.lengths().as_ref())?;
     let key = key_or_next(key)?;
     let mut sample;
     let mut factor = None;
@@ -216,9 +223,9 @@ pub fn truncated_normal(
 /// assert_eq!(x.shape(), &Shape::from([2, 3]));
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn gumbel(shape: &[i64], dtype: DType, key: Option<&Array>) -> Result<Array> {
+pub fn gumbel(shape: impl ShapeArgument, dtype: DType, key: Option<&Array>) -> Result<Array> {
     check_real("gumbel", dtype)?;
-    gumbel_sample("gumbel", &key_or_next(key)?, &Shape::checked("gumbel", shape)?, dtype)
+    gumbel_sample("gumbel", &key_or_next(key)?, &Shape::checked("gumbel", shape.lengths().as_ref())?, dtype)
 }
 
 /// `-log(-log(u))`.
@@ -241,14 +248,14 @@ pub(super) fn gumbel_sample(op: &str, key: &Array, shape: &Shape, dtype: DType) 
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn laplace(
-    shape: &[i64],
+    shape: impl ShapeArgument,
     dtype: DType,
     loc: Option<&Array>,
     scale: Option<&Array>,
     key: Option<&Array>,
 ) -> Result<Array> {
     check_real("laplace", dtype)?;
-    let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape)?)?;
+    let u = symmetric("laplace", &key_or_next(key)?, &Shape::checked("laplace", shape.lengths().as_ref())?)?;
     let magnitude = unary(UnaryKind::Log1p, &neg(&unary(UnaryKind::Abs, &u)?)?)?;
     let mut sample = cast(&mul(&unary(UnaryKind::Sign, &u)?, &magnitude)?, dtype)?;
     if let Some(scale) = scale {

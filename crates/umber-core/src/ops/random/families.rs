@@ -2,7 +2,6 @@
 
 use std::f64::consts::{PI, TAU};
 
-use smallvec::SmallVec;
 use umber_types::{BinaryKind, DType, Result, Scalar, Shape, UnaryKind, bail, ensure};
 
 use super::continuous::{normal, unit};
@@ -85,8 +84,7 @@ fn half_freedom(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Ar
 
 /// A standard normal sample in at least float32.
 fn standard_normal(shape: &Shape, dtype: DType, key: &Array) -> Result<Array> {
-    let lengths: SmallVec<[i64; 6]> = shape.iter().map(|&length| length as i64).collect();
-    normal(&lengths, if dtype.is_half() { DType::Float32 } else { dtype }, None, None, Some(key))
+    normal(shape, if dtype.is_half() { DType::Float32 } else { dtype }, None, None, Some(key))
 }
 
 /// Draw from the exponential distribution with mean `scale`.

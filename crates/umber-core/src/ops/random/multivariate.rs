@@ -1,10 +1,10 @@
 //! Draws of correlated vectors.
 
-use smallvec::SmallVec;
 use umber_types::{DType, Result, Shape, bail, ensure};
 
 use super::{check_real, normal};
 use crate::graph::Array;
+use crate::ops::ShapeArgument;
 use crate::ops::contraction::matmul;
 use crate::ops::elementwise::{add, multiply, sqrt};
 use crate::ops::linalg::{self, Basis};
@@ -33,7 +33,7 @@ const OP: &str = "multivariate_normal";
 pub fn multivariate_normal(
     mean: &Array,
     covariance: &Array,
-    shape: &[i64],
+    shape: impl ShapeArgument,
     dtype: DType,
     key: Option<&Array>,
 ) -> Result<Array> {
@@ -49,7 +49,10 @@ pub fn multivariate_normal(
         "mean and cov must have shapes (..., d) and (..., d, d), got {mean_shape} and {covariance_shape}"
     );
     let length = mean_shape[mean.ndim() - 1];
-    let other_shapes = [Shape::from(&covariance_shape[..covariance.ndim() - 2]), Shape::checked(OP, shape)?];
+    let other_shapes = [
+        Shape::from(&covariance_shape[..covariance.ndim() - 2]),
+        Shape::checked(OP, shape.lengths().as_ref())?,
+    ];
     let mut batch = Shape::from(&mean_shape[..mean.ndim() - 1]);
     for other in &other_shapes {
         let Some(common) = batch.broadcast(other) else {
@@ -57,7 +60,7 @@ pub fn multivariate_normal(
         };
         batch = common;
     }
-    let sample_shape: SmallVec<[i64; 6]> = batch.iter().chain([&length]).map(|&axis| axis as i64).collect();
+    let sample_shape: Shape = batch.iter().copied().chain([length]).collect();
     let compute_dtype = if dtype.is_half() { DType::Float32 } else { dtype };
     let z = normal(&sample_shape, compute_dtype, None, None, key)?;
     let factors = linalg::svd(&cast(covariance, compute_dtype)?, Basis::Reduced)?;

@@ -6,6 +6,7 @@ use umber_types::{DType, Result, Shape, bail, ensure};
 
 use super::checked_length;
 use crate::graph::{Array, Inputs};
+use crate::ops::ShapeArgument;
 use crate::ops::indexing::take;
 use crate::ops::promotion::common_shape;
 use crate::primitives::broadcast::Broadcast;
@@ -23,8 +24,8 @@ use crate::primitives::rules;
 /// assert_eq!(rows.to_vec::<i32>()?, [1, 2, 1, 2, 1, 2]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn broadcast_to(a: &Array, shape: &[i64]) -> Result<Array> {
-    let target = Shape::checked("broadcast_to", shape)?;
+pub fn broadcast_to(a: &Array, shape: impl ShapeArgument) -> Result<Array> {
+    let target = Shape::checked("broadcast_to", shape.lengths().as_ref())?;
     ensure!(
         a.shape().broadcasts_to(&target),
         Value("broadcast_to"),

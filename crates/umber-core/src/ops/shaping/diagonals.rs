@@ -77,7 +77,7 @@ pub fn diag(a: &Array, k: i64) -> Result<Array> {
     let side = (length as u64).saturating_add(k.unsigned_abs()).min(i64::MAX as u64) as i64;
     let shape = umber_types::Shape::checked("diag", &[side, side])?;
     let side = side as usize;
-    let zeros = Array::full([side * side].into(), 0.0, a.dtype());
+    let zeros = Array::full([side * side], 0.0, a.dtype());
     let mut window = Window::along(zeros.shape(), 0, 0, length);
     if length > 0 {
         window.starts[0] = if k < 0 { k.unsigned_abs() as usize * side } else { k as usize };

@@ -6,6 +6,7 @@ use umber_types::{Result, ScatterKind, Shape, bail, ensure, error};
 use super::{concatenate, flatten, moveaxis, tile};
 use crate::graph::Array;
 use crate::graph::tracing::note_length_read;
+use crate::ops::ShapeArgument;
 use crate::ops::data_dependent;
 use crate::ops::indexing::{Index, get, take, update};
 use crate::ops::promotion::cast_constant;
@@ -208,8 +209,8 @@ pub fn append(a: &Array, values: &Array, axis: Option<i64>) -> Result<Array> {
 /// assert_eq!(ops::resize(&a, &[2])?.to_vec::<i32>()?, [1, 2]);
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn resize(a: &Array, shape: &[i64]) -> Result<Array> {
-    let shape = Shape::checked("resize", shape)?;
+pub fn resize(a: &Array, shape: impl ShapeArgument) -> Result<Array> {
+    let shape = Shape::checked("resize", shape.lengths().as_ref())?;
     if a.size() == 0 {
         return Ok(Array::full(shape, 0, a.dtype()));
     }

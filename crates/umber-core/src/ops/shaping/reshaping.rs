@@ -6,6 +6,7 @@ use umber_types::{Axes, Result, Shape, bail, ensure};
 
 use crate::graph::Array;
 use crate::graph::tracing::note_ones_read;
+use crate::ops::ShapeArgument;
 use crate::primitives::concatenate::Concatenate;
 use crate::primitives::rules;
 use crate::primitives::slice::{Window, slice};
@@ -33,12 +34,12 @@ fn resolve(op: &str, lengths: &[i64], size: usize) -> Result<Shape> {
 /// # use umber_core as umber;
 /// use umber::{Array, Shape, ops};
 /// let a: Array = (0..6).collect();
-/// assert_eq!(ops::reshape(&a, &[2, -1])?.shape(), &Shape::from([2, 3]));
-/// assert!(ops::reshape(&a, &[4, -1]).is_err());
+/// assert_eq!(ops::reshape(&a, [2, -1])?.shape(), &Shape::from([2, 3]));
+/// assert!(ops::reshape(&a, [4, -1]).is_err());
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn reshape(a: &Array, shape: &[i64]) -> Result<Array> {
-    let shape = resolve("reshape", shape, a.size())?;
+pub fn reshape(a: &Array, shape: impl ShapeArgument) -> Result<Array> {
+    let shape = resolve("reshape", shape.lengths().as_ref(), a.size())?;
     rules::reshape(a, shape)
 }
 
@@ -89,10 +90,12 @@ pub fn flatten(a: &Array, start_axis: i64, end_axis: i64) -> Result<Array> {
 /// # use umber_core as umber;
 /// use umber::{DType, Shape, ops};
 /// let a = ops::zeros(&Shape::from([2, 12]), DType::Float32);
-/// assert_eq!(ops::unflatten(&a, -1, &[3, -1])?.shape(), &Shape::from([2, 3, 4]));
+/// assert_eq!(ops::unflatten(&a, -1, [3, -1])?.shape(), &Shape::from([2, 3, 4]));
 /// # Ok::<(), umber::Error>(())
 /// ```
-pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
+pub fn unflatten(a: &Array, axis: i64, shape: impl ShapeArgument) -> Result<Array> {
+    let lengths = shape.lengths();
+    let shape = lengths.as_ref();
     ensure!(!shape.is_empty(), Value("unflatten"), "shape must not be empty");
     let axis_index = normalize_axis("unflatten", axis, a.ndim())?;
     let length = a.shape()[axis_index];
@@ -104,8 +107,8 @@ pub fn unflatten(a: &Array, axis: i64, shape: &[i64]) -> Result<Array> {
         tuple(shape)
     );
     let outer = a.shape();
-    let lengths = outer[..axis_index].iter().chain(inner.iter()).chain(&outer[axis_index + 1..]).copied();
-    rules::reshape(a, lengths.collect::<Shape>())
+    let merged = outer[..axis_index].iter().chain(inner.iter()).chain(&outer[axis_index + 1..]).copied();
+    rules::reshape(a, merged.collect::<Shape>())
 }
 
 /// Remove axes of length one.

@@ -136,7 +136,8 @@ impl PyArray {
     /// A DLPack capsule of this array's memory, versioned and with flags if `max_version` is 1.0 or more.
     ///
     /// A capsule without a version cannot mark its memory as read-only. It then holds a copy of memory that is shared, unless
-    /// `copy` is false; memory that its producer declared read-only raises `BufferError`, unless `copy` is true.
+    /// `copy` is false; memory that its producer declared read-only raises `BufferError`, unless `copy` is true. Memory with negative
+    /// strides, which PyTorch and others reject, is copied unless `copy` is false, too.
     #[pyo3(signature = (*, stream = None, max_version = None, dl_device = None, copy = None))]
     fn __dlpack__<'py>(
         slf: &Bound<'py, Self>,
@@ -171,6 +172,9 @@ impl PyArray {
             return capsule(py, Export::copied(py, slf.get())?, form, Content::Copied);
         }
         let export = Export::new(py, slf.get())?;
+        if copy.is_none() && export.has_negative_strides() {
+            return capsule(py, Export::copied(py, slf.get())?, form, Content::Copied);
+        }
         if form == Form::Versioned {
             return capsule(py, export, form, Content::Shared);
         }
@@ -253,6 +257,7 @@ unsafe extern "C" fn shared(
         if is_plain(py, arguments, count, names) {
             let array = Borrowed::from_ptr(py, own).cast_unchecked::<PyArray>();
             if let Some(Ok(export)) = Export::evaluated_storage(py, array.get())
+                && !export.has_negative_strides()
                 && let Ok(capsule_object) = capsule(py, export, Form::Versioned, Content::Shared)
             {
                 return capsule_object.into_ptr();
