@@ -295,6 +295,7 @@ def test_attributes_are_part_of_the_key():
         (lambda tree: Frozen("s", *leaves(tree)), "returned carry as Frozen of 2"),
         (lambda tree: Interval(start=tree.a, end=tree.b, unit="m"), "returned carry as Interval"),
         (lambda tree: tree.a, "returned carry as an array, expected Frozen of 2"),
+        (lambda tree: Frozen("m", tree.a, None), r"returned carry\.b as None, expected an array"),
     ],
 )
 def test_carries_keep_their_structure(wrong, message):

@@ -218,6 +218,14 @@ impl Node {
         self.names.as_ref().and_then(|names| names.get(i))
     }
 
+    /// The path of the i-th child of the node at `path`.
+    pub(crate) fn path(&self, py: Python<'_>, path: &str, i: usize) -> String {
+        match self.name(i) {
+            Some(name) => format!("{path}.{}", name.bind(py)),
+            None => format!("{path}[{i}]"),
+        }
+    }
+
     /// Description for a message.
     pub(crate) fn describe(&self, py: Python<'_>, count: usize) -> String {
         let name = self.class.bind(py).name().map_or_else(|_| "a node".into(), |name| name.to_string());
@@ -245,11 +253,11 @@ impl Node {
 /// Flatten a node of a registered class into its children, its auxiliary data and the names of its children.
 #[pyfunction]
 #[pyo3(name = "_flatten_node")]
-fn flatten_node<'py>(
-    node: &Bound<'py, PyAny>,
-) -> PyResult<(Vec<Bound<'py, PyAny>>, Py<PyAny>, Option<Vec<Py<PyAny>>>)> {
+fn flatten_node<'py>(node: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyTuple>> {
     match Node::of(node)? {
-        Some((children, node)) => Ok((children, node.auxiliary, node.names)),
+        Some((children, Node { auxiliary, names, .. })) => {
+            (children, auxiliary, names).into_pyobject(node.py())
+        }
         None => Err(PyTypeError::new_err(format!("[tree] the class {} is not registered", class_of(node)))),
     }
 }

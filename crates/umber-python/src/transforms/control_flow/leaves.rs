@@ -45,7 +45,11 @@ impl Leaves {
         Ok(match tree {
             Pytree::List(items, like) => Pytree::List(add_items(items)?, like),
             Pytree::Tuple(items, class) => Pytree::Tuple(add_items(items)?, class),
-            Pytree::Node(items, node) => Pytree::Node(add_items(items)?, node),
+            Pytree::Node(items, node) => {
+                let items = items.into_iter().enumerate();
+                let items = items.map(|(i, item)| self.add(py, op, node.path(py, &path, i), item));
+                Pytree::Node(items.collect::<PyResult<_>>()?, node)
+            }
             Pytree::Dict(items, like) => {
                 let mut entries = Vec::with_capacity(items.len());
                 for (key, item) in items {
@@ -115,17 +119,17 @@ impl Leaves {
             }
             (Pytree::Other(_), Pytree::Other(value)) if value.is_none(py) => {}
             (Pytree::List(expected, _), Pytree::List(got, _)) if expected.len() == got.len() => {
-                self.align_items(py, op, &path, (expected, got), arrays)?;
+                self.align_items(py, op, &|i| format!("{path}[{i}]"), (expected, got), arrays)?;
             }
             (Pytree::Tuple(expected, class), Pytree::Tuple(got, other))
                 if expected.len() == got.len() && is_same_class(class.as_ref(), other.as_ref()) =>
             {
-                self.align_items(py, op, &path, (expected, got), arrays)?;
+                self.align_items(py, op, &|i| format!("{path}[{i}]"), (expected, got), arrays)?;
             }
             (Pytree::Node(expected, node), Pytree::Node(got, other))
                 if expected.len() == got.len() && node.is_like(py, other)? =>
             {
-                self.align_items(py, op, &path, (expected, got), arrays)?;
+                self.align_items(py, op, &|i| node.path(py, &path, i), (expected, got), arrays)?;
             }
             (Pytree::Dict(expected, _), Pytree::Dict(got, _)) if expected.len() == got.len() => {
                 for (key, expected) in expected {
@@ -150,12 +154,12 @@ impl Leaves {
         &self,
         py: Python<'_>,
         op: &str,
-        path: &str,
+        path: &dyn Fn(usize) -> String,
         (expected, got): (&[Pytree], &[Pytree]),
         arrays: &mut Vec<Array>,
     ) -> PyResult<()> {
         for (i, (expected, got)) in expected.iter().zip(got).enumerate() {
-            self.align(py, op, format!("{path}[{i}]"), expected, got, arrays)?;
+            self.align(py, op, path(i), expected, got, arrays)?;
         }
         Ok(())
     }
