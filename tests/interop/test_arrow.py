@@ -397,6 +397,7 @@ def test_pyarrow():
     assert mx.from_arrow(rows[1:]).tolist() == [[3.0, 4.0]]
     matrix = pa.array(mx.arange(6.0).reshape(3, 2))
     assert matrix.to_pylist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+    assert matrix.type == pa.list_(pa.float32(), 2)
     assert mx.from_arrow(pa.table({"a": [1.0, 2.0]})).tolist() == [1.0, 2.0]
     with pytest.raises(TypeError, match="'u' are not supported"):
         mx.from_arrow(pa.array(["text"]))

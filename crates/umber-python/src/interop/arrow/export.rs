@@ -28,6 +28,10 @@ struct DataParts {
     _export: Option<Export>,
 }
 
+/// The flag of a schema whose elements may be null. None are, but this is the default of other libraries, whose types would differ
+/// otherwise.
+const NULLABLE: i64 = 2;
+
 /// Memory for arrays without elements: some consumers reject a null pointer.
 static NO_ELEMENTS: u64 = 0;
 
@@ -68,7 +72,7 @@ fn schema(dtype_format: &CStr, lists: &[usize], name: &'static CStr) -> Schema {
         format: parts.format.as_ptr(),
         name: name.as_ptr(),
         metadata: std::ptr::null(),
-        flags: 0,
+        flags: NULLABLE,
         n_children: parts.children.len() as i64,
         children: if parts.children.is_empty() { null_mut() } else { parts.children.as_mut_ptr() },
         dictionary: null_mut(),
