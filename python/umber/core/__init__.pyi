@@ -3902,7 +3902,8 @@ class array:
         Parameters
         ----------
         order : {"C", "F", "A", "K"}, optional
-            Row-major ("C") or column-major ("F") order. "A" and "K" are accepted and mean "C". Default: "C".
+            Row-major ("C") or column-major ("F") order. "A" means "F" if the array is column-major in memory, else "C". "K" means
+            "C". Default: "C".
 
         Returns
         -------
@@ -8056,7 +8057,8 @@ def cov(
     TypeError
         If `fweights` is not of an integer dtype, or an argument is not convertible to an array.
     ValueError
-        If `m` or `y` has more than two axes, the numbers of observations differ, or the weights have another shape.
+        If `m` or `y` has more than two axes, the numbers of observations differ, or weights have another shape or are
+        negative. Inside `vmap` and `compile`, values of weights are not checked.
 
     See Also
     --------
@@ -10395,8 +10397,6 @@ def float_power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -12498,8 +12498,6 @@ def interp(
         If `x` or `xp` is complex, or an argument is not convertible to an array.
     ValueError
         If `xp` and `fp` are not vectors of the same length of at least one, or `period` is zero or not finite.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -14074,8 +14072,6 @@ def logical_and(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -14148,8 +14144,6 @@ def logical_or(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -14187,8 +14181,6 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -15727,8 +15719,8 @@ def nanstd(
     ddof : int, optional
         Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
         Default: 0.
-    correction : int, optional
-        The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    correction : float, optional
+        The array API standard's name for `ddof`; it takes precedence and may be fractional. Default: `ddof`.
     dtype : dtype, str or type, optional
         Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
         `a`; float32 for integers, booleans and float8.
@@ -15857,8 +15849,8 @@ def nanvar(
     ddof : int, optional
         Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
         Default: 0.
-    correction : int, optional
-        The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    correction : float, optional
+        The array API standard's name for `ddof`; it takes precedence and may be fractional. Default: `ddof`.
     dtype : dtype, str or type, optional
         Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
         `a`; float32 for integers, booleans and float8.
@@ -16360,9 +16352,10 @@ def pad(
     constant_values : array_like, optional
         Value of the border in mode ``"constant"``, converted to the dtype of `a`; it broadcasts to the result. Default: 0.
     end_values : array_like, optional
-        Outermost value in mode ``"linear_ramp"``, a single number. Default: 0.
+        Outermost value in mode ``"linear_ramp"``, a single number; other modes refuse it. Default: 0.
     stat_length : int, optional
-        Number of elements next to the border that a statistic is computed from. Default: all elements along the axis.
+        Number of elements next to the border that a statistic is computed from; modes without one refuse it. Default: all
+        elements along the axis.
     stream : Stream or Device, optional
         Where the operation runs. Default: the default stream of the default device.
 
@@ -16375,7 +16368,8 @@ def pad(
     ------
     ValueError
         If a width is negative, there are not as many pairs as axes, the mode is unknown, a value does not broadcast,
-        `stat_length` is 0, or an axis of length 0 is padded in a mode that needs elements.
+        `stat_length` is 0, the mode does not use `end_values` or `stat_length`, or an axis of length 0 is padded in a mode
+        that needs elements.
     TypeError
         If `pad_width` does not consist of integers.
 
