@@ -199,9 +199,10 @@ fn sample_dtype(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], defaul
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, the bounds do not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If the bounds do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -257,9 +258,10 @@ fn uniform(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not floating point.
 /// ValueError
-///     If the dtype is not floating point, `scale` is a negative number, the shapes do not broadcast,
-///     the shape has a negative length, or `key` is not a key.
+///     If `scale` is a negative number, the shapes do not broadcast, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -314,9 +316,10 @@ fn normal(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If `p` is not floating point.
 /// ValueError
-///     If `p` is not floating point, `p` does not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If `p` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -369,9 +372,11 @@ fn bernoulli(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not integer or bool.
 /// ValueError
-///     If ``low >= high`` for numbers, the bounds do not fit the dtype, the dtype is not integer or bool, the bounds do
-///     not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If ``low >= high`` for numbers, the bounds do not fit the dtype, the bounds do not broadcast to `shape`, the shape
+///     has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -427,9 +432,10 @@ fn randint(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, the bounds do not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If the bounds do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -480,9 +486,10 @@ fn truncated_normal(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point,
-///     the shape has a negative length, or `key` is not a key.
+///     If the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -536,9 +543,10 @@ fn gumbel(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, `scale` is a negative number, the shapes do not broadcast,
-///     the shape has a negative length, or `key` is not a key.
+///     If `scale` is a negative number, the shapes do not broadcast, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -605,9 +613,10 @@ fn laplace(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, the shapes do not match or broadcast,
-///     the shape has a negative length, or `key` is not a key.
+///     If the shapes do not match or broadcast, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -961,9 +970,11 @@ fn choice(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, `scale` is a negative number, `scale` does not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If `scale` is a negative number, `scale` does not broadcast to `shape`, the shape has a negative length, or `key` is
+///     not a key.
 ///
 /// See Also
 /// --------
@@ -1017,9 +1028,11 @@ fn exponential(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If `a` is a number that is not positive, `scale` is a negative number, the dtype is not real floating point, the
-///     parameters do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If `a` is a number that is not positive, `scale` is a negative number, the parameters do not broadcast to `shape`,
+///     the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -1072,9 +1085,11 @@ fn gamma(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If `a` or `b` is a number that is not positive, the dtype is not real floating point, the parameters do not
-///     broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If `a` or `b` is a number that is not positive, the parameters do not broadcast to `shape`, the shape has a negative
+///     length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -1127,9 +1142,11 @@ fn beta(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If an element of `alpha` is not positive, `alpha` is 0-D, the dtype is not real floating point, `alpha` does not
-///     broadcast, the shape has a negative length, or `key` is not a key.
+///     If an element of `alpha` is not positive, `alpha` is 0-D, `alpha` does not broadcast, the shape has a negative
+///     length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -1183,9 +1200,11 @@ fn dirichlet(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is bool or complex.
 /// ValueError
-///     If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, the dtype is bool or
-///     complex, `lam` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, `lam` does not broadcast to
+///     `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------

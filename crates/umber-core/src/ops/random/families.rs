@@ -14,7 +14,7 @@ use crate::primitives::slice::slice_along;
 
 /// A parameter of a distribution, in float64 and of the shape of the draw.
 fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array> {
-    ensure!(!value.dtype().is_complex(), Value(op), "{name} must be real, not {}", value.dtype());
+    ensure!(!value.dtype().is_complex(), Type(op), "{name} must be real, not {}", value.dtype());
     ensure!(
         value.shape().broadcasts_to(shape),
         Value(op),
@@ -203,7 +203,7 @@ pub fn poisson(rate: &Array, shape: Option<&[i64]>, dtype: DType, key: Option<&A
     const OP: &str = "poisson";
     ensure!(
         dtype.is_integer() || dtype.is_floating(),
-        Value("poisson"),
+        Type("poisson"),
         "dtype {dtype} is not supported, expected integers or real floating-point numbers"
     );
     let known = rate.constant().map(Scalar::as_f64);
