@@ -1071,7 +1071,11 @@ class InPlaceKeepsType:
 
 
 class PrintOptions:
-    """Options for printing arrays.
+    """Options for printing arrays, with the names of ``numpy.get_printoptions``.
+
+    See Also
+    --------
+    set_printoptions, printoptions, get_printoptions
 
     Examples
     --------
@@ -1079,8 +1083,64 @@ class PrintOptions:
     -1
     """
     @property
+    def edgeitems(self) -> int:
+        """Number of elements at each end of an abbreviated axis.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> mx.get_printoptions().edgeitems
+        3
+        """
+
+    @property
+    def infstr(self) -> str:
+        """Text of infinity.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.get_printoptions().infstr
+        'inf'
+        """
+
+    @property
+    def linewidth(self) -> int | None:
+        """Number of characters in a line; None if rows are not wrapped.
+
+        Returns
+        -------
+        int or None
+
+        Examples
+        --------
+        >>> mx.get_printoptions().linewidth is None
+        True
+        """
+
+    @property
+    def nanstr(self) -> str:
+        """Text of NaN.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.get_printoptions().nanstr
+        'nan'
+        """
+
+    @property
     def precision(self) -> int:
-        """Number of decimals, or -1 for the shortest form with six significant digits.
+        """Number of decimals; -1 for the shortest form of style ``"mlx"``.
 
         Returns
         -------
@@ -1090,6 +1150,48 @@ class PrintOptions:
         --------
         >>> mx.get_printoptions().precision
         -1
+        """
+
+    @property
+    def style(self) -> str:
+        """``"mlx"`` or ``"numpy"``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.get_printoptions().style
+        'mlx'
+        """
+
+    @property
+    def suppress(self) -> builtins.bool:
+        """Whether small numbers are written without exponents.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> mx.get_printoptions().suppress
+        False
+        """
+
+    @property
+    def threshold(self) -> int:
+        """Number of elements above which arrays are abbreviated.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> mx.get_printoptions().threshold
+        0
         """
 
 
@@ -11438,7 +11540,7 @@ def get_printoptions() -> PrintOptions:
     Returns
     -------
     PrintOptions
-        Object with the attribute `precision`.
+        Object with the options of `set_printoptions` as attributes.
 
     See Also
     --------
@@ -17150,13 +17252,42 @@ def power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """
 
 
-def printoptions(precision: int = ...) -> Any:
+def printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    suppress: builtins.bool | None = None,
+    nanstr: str | None = None,
+    infstr: str | None = None,
+    *,
+    style: Literal['mlx', 'numpy'] | None = None,
+) -> Any:
     """Return a context manager that sets how arrays are printed.
 
     Parameters
     ----------
     precision : int, optional
-        Number of decimals, or -1 for the shortest form with six significant digits. Default: -1.
+        Number of decimals of floating-point numbers, or -1 for the default of the style: in style ``"mlx"`` the shortest form with
+        six significant digits, in style ``"numpy"`` at most 8 decimals.
+    threshold : int, optional
+        Arrays of more elements are abbreviated: the middle of long axes is omitted. ``mx.inf`` prints arrays whole. Default: 0 in
+        style ``"mlx"``, 1000 in style ``"numpy"``.
+    edgeitems : int, optional
+        Number of elements at each end of an abbreviated axis. Default: 3.
+    linewidth : int, optional
+        Number of characters in a line, after which rows are wrapped. Default: unlimited in style ``"mlx"``, 75 in style
+        ``"numpy"``.
+    suppress : bool, optional
+        Write small numbers, and in style ``"numpy"`` numbers of different magnitudes, without exponents. Large numbers have
+        exponents: from 1e16 in style ``"mlx"``, from a power of ten of the dtype's digits in style ``"numpy"``. Default: False.
+    nanstr : str, optional
+        Text of NaN. Default: ``"nan"``.
+    infstr : str, optional
+        Text of infinity. Default: ``"inf"``.
+    style : {"mlx", "numpy"}, optional
+        ``"mlx"`` writes each number in its own form. ``"numpy"`` aligns numbers in columns with a common notation, as NumPy's
+        ``repr``. Default: ``"mlx"``.
 
     Returns
     -------
@@ -17165,17 +17296,27 @@ def printoptions(precision: int = ...) -> Any:
     Raises
     ------
     ValueError
-        If `precision` is less than -1 or greater than 1100.
+        If `precision` is less than -1 or greater than 1100, another number is negative, or `style` is unknown.
+    TypeError
+        If an option has another type.
 
     See Also
     --------
     set_printoptions, get_printoptions
+
+    Notes
+    -----
+    Options that are not given keep their values; without options, the defaults hold. The options hold for the whole process
+    until the context is left.
 
     Examples
     --------
     >>> with mx.printoptions(precision=2):
     ...     print(mx.array(1 / 3))
     array(0.33, dtype=float32)
+    >>> with mx.printoptions(threshold=10):
+    ...     print(mx.arange(8))
+    array([0, 1, 2, 3, 4, 5, 6, 7], dtype=int32)
     """
 
 
@@ -19092,18 +19233,49 @@ def set_num_threads(n: int) -> int:
     """
 
 
-def set_printoptions(precision: int = ...) -> None:
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    suppress: builtins.bool | None = None,
+    nanstr: str | None = None,
+    infstr: str | None = None,
+    *,
+    style: Literal['mlx', 'numpy'] | None = None,
+) -> None:
     """Set how arrays are printed.
 
     Parameters
     ----------
     precision : int, optional
-        Number of decimals, or -1 for the shortest form with six significant digits. Default: -1.
+        Number of decimals of floating-point numbers, or -1 for the default of the style: in style ``"mlx"`` the shortest form with
+        six significant digits, in style ``"numpy"`` at most 8 decimals.
+    threshold : int, optional
+        Arrays of more elements are abbreviated: the middle of long axes is omitted. ``mx.inf`` prints arrays whole. Default: 0 in
+        style ``"mlx"``, 1000 in style ``"numpy"``.
+    edgeitems : int, optional
+        Number of elements at each end of an abbreviated axis. Default: 3.
+    linewidth : int, optional
+        Number of characters in a line, after which rows are wrapped. Default: unlimited in style ``"mlx"``, 75 in style
+        ``"numpy"``.
+    suppress : bool, optional
+        Write small numbers, and in style ``"numpy"`` numbers of different magnitudes, without exponents. Large numbers have
+        exponents: from 1e16 in style ``"mlx"``, from a power of ten of the dtype's digits in style ``"numpy"``. Default: False.
+    nanstr : str, optional
+        Text of NaN. Default: ``"nan"``.
+    infstr : str, optional
+        Text of infinity. Default: ``"inf"``.
+    style : {"mlx", "numpy"}, optional
+        ``"mlx"`` writes each number in its own form. ``"numpy"`` aligns numbers in columns with a common notation, as NumPy's
+        ``repr``. Default: ``"mlx"``.
 
     Raises
     ------
     ValueError
-        If `precision` is less than -1 or greater than 1100.
+        If `precision` is less than -1 or greater than 1100, another number is negative, or `style` is unknown.
+    TypeError
+        If an option has another type.
 
     See Also
     --------
@@ -19111,13 +19283,17 @@ def set_printoptions(precision: int = ...) -> None:
 
     Notes
     -----
-    Holds for the whole process.
+    Options that are not given keep their values; a call without options restores the defaults. Holds for the whole process.
 
     Examples
     --------
     >>> mx.set_printoptions(precision=2)
     >>> mx.array(1 / 3)
     array(0.33, dtype=float32)
+    >>> mx.set_printoptions(style="numpy", precision=4)
+    >>> mx.array([[1.0, -0.5], [100 / 3, mx.nan]])
+    array([[ 1.    , -0.5   ],
+           [33.3333,     nan]], dtype=float32)
     >>> mx.set_printoptions()
     """
 
