@@ -22,6 +22,7 @@ def deep_model():
 
 
 TEXT = np.array(["a"])
+INTEGERS = mx.array([[[1, 2], [3, 4]]])
 
 CALLS = [
     (
@@ -39,6 +40,50 @@ CALLS = [
         ValueError,
         r"percentile\] q must be between 0 and 100, got 101",
     ),
+    (
+        lambda: mx.eval(mx.searchsorted(x(3), x(1), sorter=mx.array([0, 1, 7]))),
+        IndexError,
+        r"searchsorted\] index 7 is out of bounds for axis 0 of length 3",
+    ),
+    (
+        lambda: mx.searchsorted(x(3), x(1), sorter=x(3)),
+        TypeError,
+        r"searchsorted\] indices must be integers, not float32",
+    ),
+    (
+        lambda: mx.eval(mx.searchsorted(mx.exp(x(3000)), x(1), sorter=mx.arange(3000) + 1)),
+        IndexError,
+        r"searchsorted\] index 3000 is out of bounds for axis 0 of length 3000",
+    ),
+    (
+        lambda: mx.eval(
+            mx.gather_qqmm(x(1, 2, 64), x(4, 32, 64), rhs_indices=mx.array([7]), mode="mxfp8")
+        ),
+        IndexError,
+        r"gather_qqmm\] index 7 is out of bounds",
+    ),
+    (
+        lambda: mx.eval(mx.gather_mm(x(1, 2, 4), x(4, 4, 3), rhs_indices=mx.array([7]))),
+        IndexError,
+        r"gather_mm\] index 7 is out of bounds",
+    ),
+    (lambda: mx.fast.rms_norm(INTEGERS, None, 1e-5), mx.DTypeError, r"rms_norm\] "),
+    (lambda: mx.fast.layer_norm(INTEGERS, None, None, 1e-5), mx.DTypeError, r"layer_norm\] "),
+    (
+        lambda: mx.fast.rope(INTEGERS, 2, traditional=False, base=1e4, scale=1.0, offset=0),
+        mx.DTypeError,
+        r"rope\] dtype int32",
+    ),
+    (
+        lambda: mx.fast.scaled_dot_product_attention(*[INTEGERS[None]] * 3, scale=1.0),
+        mx.DTypeError,
+        r"scaled_dot_product_attention\] dtype int32",
+    ),
+    (lambda: mx.random.normal((2,), mx.int32), mx.DTypeError, r"normal\] dtype int32"),
+    (lambda: mx.random.uniform(dtype=mx.int32), mx.DTypeError, r"uniform\] dtype int32"),
+    (lambda: mx.random.gumbel((2,), mx.int32), mx.DTypeError, r"gumbel\] dtype int32"),
+    (lambda: mx.random.randint(0, 2, dtype=mx.float32), mx.DTypeError, r"randint\] dtype float32"),
+    (lambda: mx.random.bernoulli(mx.array([1])), mx.DTypeError, r"bernoulli\] p must be float"),
     (lambda: mx.conj("a"), TypeError, "conj"),
     (
         lambda: mx.atan2(x(2), x(3)),

@@ -142,6 +142,21 @@ def test_tofile_to_a_path(tmp_path):
     assert np.fromfile(tmp_path / "bytes", np.int32).tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("order", ["C", "F", "A", "K"])
+def test_bytes_in_an_order(order):
+    """An array that is column-major in memory keeps its order with "A"."""
+    base = np.arange(24, dtype=np.int32).reshape(2, 3, 4)
+    x = mx.array(base)
+    mx.eval(x)
+    for ours, theirs in (
+        (x, base),
+        (x.T, base.T),
+        (x[:, :, ::2], base[:, :, ::2]),
+        (x[0, 0], base[0, 0]),
+    ):
+        assert ours.tobytes(order) == theirs.tobytes(order)
+
+
 def test_errors_of_memory():
     x = mx.ones((2, 2))
     with pytest.raises(KeyError, match="flags"):

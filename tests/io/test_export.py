@@ -406,6 +406,22 @@ def test_dot_of_a_function_is_the_same_for_few_elements_and_many():
     assert '"Matmul"' in text.getvalue()
 
 
+def test_dot_draws_arguments_once():
+    """No node is drawn for the values of arguments, and none for arguments that are not read."""
+    text = io.StringIO()
+    mx.export_to_dot(text, lambda x, y: mx.exp(x), mx.zeros(2), mx.zeros(2))
+    assert text.getvalue() == (
+        "digraph {\n"
+        '{ rank=source; "A"; }\n'
+        '{ 1 [label ="Exp", shape=rectangle]; }\n"A" -> 1\n'
+        '{ rank=sink; "B"; }\n1 -> "B"\n'
+        "}\n"
+    )
+    text = io.StringIO()
+    mx.export_to_dot(text, lambda x: x, mx.zeros(2))
+    assert text.getvalue() == 'digraph {\n{ rank=source; "A"; }\n}\n'
+
+
 def pieces(path):
     """The header of a file as a dict, the functions in it, and the bytes after it."""
     data = Path(path).read_bytes()

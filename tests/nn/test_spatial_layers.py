@@ -162,6 +162,22 @@ def test_convolutions_say_what_they_are():
         (lambda: nn.Upsample((2, 0.0)), r"\[Upsample\] got the scale factor \(2, 0.0\)"),
         (lambda: nn.Upsample(math.nan), r"\[Upsample\] got the scale factor nan"),
         (
+            lambda: nn.Conv1d(5, 6, 3, groups=2),
+            r"\[Conv1d\] in_channels 5 must be divisible by gro",
+        ),
+        (
+            lambda: nn.Conv1d(4, 6, 3, groups=4),
+            r"\[Conv1d\] out_channels 6 must be divisible by gr",
+        ),
+        (
+            lambda: nn.Conv2d(4, 6, 3, groups=4),
+            r"\[Conv2d\] out_channels 6 must be divisible by gr",
+        ),
+        (
+            lambda: nn.Conv2d(4, 6, 3, groups=0),
+            r"\[Conv2d\] in_channels 4 must be divisible by gro",
+        ),
+        (
             lambda: nn.Upsample(2, antialias=True),
             r"\[Upsample\] antialias requires mode .* mode='nearest'",
         ),

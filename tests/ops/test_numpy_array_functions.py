@@ -137,6 +137,14 @@ BAD_INPUT = [
             ((a(3), 2, None, -1, "best"), VALUE),
         )
     ),
+    (lambda: mx.pad(a(3), 1, end_values=1), VALUE, "[pad] end_values has no meaning in mode 'con"),
+    (lambda: mx.pad(a(3), 1, "mean", end_values=1), VALUE, "[pad] end_values has no meaning in mo"),
+    (lambda: mx.pad(a(3), 1, "edge", stat_length=1), VALUE, "[pad] stat_length has no meaning in"),
+    (
+        lambda: mx.pad(a(3), 1, "linear_ramp", stat_length=1),
+        VALUE,
+        "[pad] stat_length has no meaning in mode 'linear_ramp'",
+    ),
     (lambda: mx.fft.dct(a(1), 1), VALUE, "[dct]"),
 ]
 

@@ -248,6 +248,19 @@ BAD_INPUT = [
     (lambda: mx.packbits(mx.array([1]), bitorder="middle"), ValueError, "[packbits]"),
     (lambda: mx.unpackbits(mx.array([1])), (TypeError, ValueError), "[unpackbits]"),
     (lambda: mx.unpackbits(mx.array([1], mx.uint8), count=-9), ValueError, "[unpackbits]"),
+    # Weights that count or matter less than nothing.
+    (lambda: mx.cov(a(2, 3), fweights=[1, -2, 3]), ValueError, "[cov] fweights must not be neg"),
+    (lambda: mx.cov(a(2, 3), aweights=[1.0, -2.0, 3.0]), ValueError, "[cov] aweights must not be"),
+    (
+        lambda: mx.max(a(2, 2), axis=0, initial=a(2), where=a(2, 2) > 0),
+        ValueError,
+        "[max] with a condition (where), the initial value must be a number, got shape (2,)",
+    ),
+    (
+        lambda: mx.max(a(2, 2), where=a(2, 2) > 0),
+        ValueError,
+        "[max] an initial value is required with a condition (where)",
+    ),
     # Functions of functions.
     (lambda: mx.apply_along_axis(mx.sum, 1, a(3)), AXIS, "[apply_along_axis]"),
     (lambda: mx.apply_along_axis(mx.sum, 0, a(0)), ValueError, "[apply_along_axis]"),
@@ -851,3 +864,26 @@ def test_likenesses_of_another_shape():
     for function in (mx.zeros_like, mx.ones_like, mx.empty_like):
         assert (function(x, shape=5).shape, function(x, shape=()).dtype) == ((5,), mx.int8)
     assert mx.full_like(x, mx.array([1, 2]), shape=(2, 2)).tolist() == [[1, 2], [1, 2]]
+
+
+@pytest.mark.parametrize("weights", ["fweights", "aweights"])
+def test_cov_of_traced_weights_is_not_checked(weights):
+    """Weights inside `vmap` have no values; zero weights are valid."""
+    x, w = mx.array([[0.0, 1.0, 3.0], [2.0, 1.0, 5.0]]), mx.array([[1, 0, 2], [2, 1, 1]])
+    batched = mx.vmap(lambda w: mx.cov(x, **{weights: w}))(w)
+    for row, matrix in zip(np.array(w), np.array(batched), strict=True):
+        np.testing.assert_allclose(matrix, np.cov(np.array(x), **{weights: row}), rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["nanvar", "nanstd"])
+@pytest.mark.parametrize("correction", [0.5, 1.5, 3.0, 3.5])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fractional_corrections(name, correction, dtype):
+    x = np.array([[1.0, np.nan, 2.0, 4.0], [np.nan, np.nan, 1.0, 3.0]], dtype)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        expected = getattr(np, name)(x, axis=1, ddof=correction)
+    # NumPy gives infinity, or the root of a negative number, where nothing is left.
+    expected[np.sum(~np.isnan(x), axis=1) <= correction] = np.nan
+    actual = getattr(mx, name)(mx.array(x), axis=1, correction=correction)
+    np.testing.assert_allclose(np.array(actual), expected, rtol=1e-6)

@@ -1,5 +1,6 @@
 """repr and str, character for character as MLX writes them."""
 
+import re
 import sys
 
 import numpy as np
@@ -189,3 +190,208 @@ def test_printing_reads_only_what_it_prints():
     x = mx.arange(80).reshape(8, 10)
     for view in (x.T, x[::-1], x[:, ::-3], x[2:, 1], mx.broadcast_to(x[0], (2, 10)), x[:0]):
         assert repr(view) == repr(mx.array(view.tolist(), mx.int32).reshape(view.shape))
+
+
+def as_numpy(values):
+    """The text of NumPy, with the dtype also where NumPy leaves it out."""
+    values = np.asarray(values)
+    text = repr(values)
+    if "dtype=" in text:
+        return text
+    numbers, shape, _ = re.fullmatch(r"(.*?)(?:,\s+(shape=.*))?(\))", text, re.DOTALL).groups()
+    ending = ", ".join(filter(None, (shape, f"dtype={values.dtype})")))
+    last = numbers.rsplit("\n", 1)[-1] + ","
+    fits = len(last) + len(ending) + 1 <= np.get_printoptions()["linewidth"]
+    return f"{numbers},{' ' if fits else chr(10) + ' ' * 6}{ending}"
+
+
+def valued(dtype, magnitudes=(1,), shape=(3, 4), seed=0):
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=shape) * rng.choice(magnitudes, shape)
+    if np.issubdtype(dtype, np.complexfloating):
+        values = values + 1j * rng.normal(size=shape)
+    return values.astype(dtype)
+
+
+ALIGNED = {
+    "floats": [0.5, 1, -2.25],
+    "whole floats": [1.0, 2.0, 100.0],
+    "mixed": [1e-3, 1.0, 5.0],
+    "small": [1e-5, 2e-5],
+    "large": [1e16, 1.0],
+    "tens of thousands": [123456.0, 1.5],
+    "halves of a digit": [0.123456785, 1.0],
+    "special": [np.nan, 1.5, np.inf],
+    "negative infinity": [-np.inf, 0.25],
+    "nothing but special": [np.nan, np.inf],
+    "zeros": [0.0, -0.0],
+    "a number": 1.5,
+    "a whole number": 3.0,
+    "long": np.arange(100) / 7,
+    "matrix": [[1.0, -10.5], [100.25, 3.0]],
+    "three axes": np.arange(24).reshape(2, 3, 4) / 4,
+    "abbreviated": np.arange(1200) / 8,
+    "abbreviated matrix": np.arange(1200).reshape(30, 40) * 0.5,
+    "few columns": np.arange(1200).reshape(300, 4) * 0.5,
+    "no rows": np.zeros((0, 3)),
+    "no columns": np.zeros((3, 0)),
+    "nothing": np.zeros(0),
+}
+NUMPY_DTYPES = [np.float16, np.float32, np.float64, np.complex64, np.complex128]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+@pytest.mark.parametrize("name", ALIGNED)
+def test_numpy_style(name, dtype):
+    values = np.asarray(ALIGNED[name]).astype(dtype)
+    with mx.printoptions(style="numpy"):
+        assert repr(mx.array(values)) == as_numpy(values)
+
+
+@pytest.mark.parametrize("dtype", NUMPY_DTYPES)
+@pytest.mark.parametrize("magnitudes", [(1,), (1, 30), (1e-4, 1), (1e4,), (1e-7, 1e-6)])
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"precision": 3}, {"precision": 0}, {"suppress": True}, {"linewidth": 40}],
+    ids=str,
+)
+def test_numpy_style_of_many_values(dtype, magnitudes, options):
+    for seed in range(5):
+        values = valued(dtype, magnitudes, seed=seed)
+        with mx.printoptions(style="numpy", **options), np.printoptions(**options):
+            assert repr(mx.array(values)) == as_numpy(values)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [np.bool_, np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64],
+)
+def test_numpy_style_of_integers(dtype):
+    for shape in ((), (7,), (3, 5), (2, 2, 3), (40, 40)):
+        values = (np.arange(int(np.prod(shape))).reshape(shape) * 37 - 90).astype(dtype)
+        with mx.printoptions(style="numpy"):
+            assert repr(mx.array(values)) == as_numpy(values)
+
+
+@pytest.mark.parametrize("threshold", [0, 5, 20, 1000])
+@pytest.mark.parametrize("edgeitems", [1, 2, 3])
+@pytest.mark.parametrize("linewidth", [20, 75])
+def test_numpy_style_with_options(threshold, edgeitems, linewidth):
+    options = {"threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    with mx.printoptions(style="numpy", **options), np.printoptions(**options):
+        for shape in ((4,), (21,), (5, 9), (3, 4, 8)):
+            values = np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape) / 2
+            assert repr(mx.array(values)) == as_numpy(values)
+
+
+def test_numpy_style_with_other_names():
+    options = {"nanstr": "-", "infstr": "infinite"}
+    values = np.array([1.0, np.nan, -np.inf, np.inf])
+    with mx.printoptions(style="numpy", **options), np.printoptions(**options):
+        assert repr(mx.array(values)) == as_numpy(values)
+    with mx.printoptions(**options):
+        text = "array([1, -, -infinite, infinite], dtype=float64)"
+        assert repr(mx.array(values)) == text
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e4m3fn"])
+def test_numpy_style_of_other_dtypes(name):
+    """A number has as many digits as distinguish it in its dtype."""
+    with mx.printoptions(style="numpy"):
+        x = mx.array([0.1, 1.0, 3.5]).astype(getattr(mx, name))
+        assert repr(x) == f"array([0.1, 1. , 3.5], dtype={name})"
+
+
+def test_options_in_the_style_of_mlx():
+    x = mx.arange(8)
+    with mx.printoptions(threshold=8):
+        assert repr(x) == "array([0, 1, 2, 3, 4, 5, 6, 7], dtype=int32)"
+    with mx.printoptions(threshold=mx.inf):
+        assert repr(mx.arange(3000)).count(",") == 3000
+    with mx.printoptions(edgeitems=1):
+        assert repr(x) == "array([0, ..., 7], dtype=int32)"
+        assert repr(x.reshape(4, 2)) == "array([[0, 1],\n       ...,\n       [6, 7]], dtype=int32)"
+    with mx.printoptions(threshold=8, linewidth=20):
+        assert repr(x) == ("array([0, 1, 2, 3,\n       4, 5, 6, 7],\n      dtype=int32)")
+    with mx.printoptions(suppress=True):
+        x = mx.array([1e-5, 1e-9, 123456789.0, 1e20, 0.5])
+        assert repr(x) == "array([0.00001, 0, 123456792, 1e+20, 0.5], dtype=float32)"
+    with mx.printoptions(suppress=True, precision=3):
+        assert repr(mx.array([1e-5, 2.0])) == "array([0.000, 2.000], dtype=float32)"
+
+
+def test_options_keep_their_values():
+    """Options that are not given keep their values; without any, the defaults return."""
+    try:
+        mx.set_printoptions(edgeitems=2)
+        mx.set_printoptions(precision=3)
+        options = mx.get_printoptions()
+        assert (options.precision, options.edgeitems, options.threshold) == (3, 2, 0)
+        assert (options.linewidth, options.suppress, options.style) == (None, False, "mlx")
+        assert (options.nanstr, options.infstr) == ("nan", "inf")
+        with mx.printoptions(style="numpy", precision=-1):
+            options = mx.get_printoptions()
+            assert (options.precision, options.edgeitems, options.threshold) == (8, 2, 1000)
+            assert (options.linewidth, options.style) == (75, "numpy")
+            with mx.printoptions():
+                assert mx.get_printoptions().edgeitems == 3
+        assert (mx.get_printoptions().precision, mx.get_printoptions().edgeitems) == (3, 2)
+    finally:
+        mx.set_printoptions()
+    assert (mx.get_printoptions().precision, mx.get_printoptions().edgeitems) == (-1, 3)
+
+
+@pytest.mark.parametrize("function", [mx.set_printoptions, mx.printoptions])
+@pytest.mark.parametrize(
+    ("option", "value", "error", "text"),
+    [
+        ("precision", -2, ValueError, "precision must be between 0 and 1100, or -1, got -2"),
+        ("precision", 1101, ValueError, "precision must be between 0 and 1100, or -1, got 1101"),
+        ("threshold", -1, ValueError, "threshold must not be negative, got -1"),
+        ("threshold", 2.5, TypeError, "threshold"),
+        ("edgeitems", -1, ValueError, "edgeitems must not be negative, got -1"),
+        ("linewidth", -5, ValueError, "linewidth must not be negative, got -5"),
+        ("suppress", "no", TypeError, "suppress"),
+        ("nanstr", 3, TypeError, "nanstr"),
+        ("style", "rows", ValueError, "got style 'rows', expected 'mlx' or 'numpy'"),
+    ],
+)
+def test_bad_options(function, option, value, error, text):
+    with pytest.raises(error, match=rf"^\[{function.__name__}\] {text}"):
+        function(**{option: value})
+    assert mx.get_printoptions().edgeitems == 3
+    assert repr(mx.array(1 / 3)) == "array(0.333333, dtype=float32)"
+
+
+def test_html():
+    cell = '<td style="text-align: right">'
+
+    def table(*rows):
+        rows = ["".join(f"{cell}{word}</td>" for word in row) for row in rows]
+        return f"<div><table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"
+
+    device = repr(mx.default_device())
+    x = mx.array([[1.5, 2.0], [mx.nan, 4.0]])
+    line = f"shape (2, 2), dtype float32, 16 bytes, {device}</div>"
+    assert x._repr_html_() == table(["1.5", "2"], ["nan", "4"]) + line
+    assert (
+        mx.array(3)._repr_html_()
+        == table(["3"]) + f"shape (), dtype int32, 4 bytes, {device}</div>"
+    )
+    assert table(["0", "1", "2", "…", "7", "8", "9"]) in mx.arange(10)._repr_html_()
+    tall = mx.zeros((9, 1))._repr_html_()
+    assert tall.startswith(table(*["0"] * 3, "…", *["0"] * 3))
+    with mx.printoptions(nanstr="<&>", precision=2):
+        assert table(["1.50", "2.00"], ["&lt;&amp;&gt;", "4.00"]) in x._repr_html_()
+    deep = mx.arange(8).reshape(2, 2, 2)
+    assert deep._repr_html_().startswith(f"<div><pre>{deep!r}</pre>shape (2, 2, 2), ")
+    assert mx.zeros((0, 3))._repr_html_().startswith("<div>array: shape (0, 3), dtype float32, 0 ")
+    wide = mx.broadcast_to(mx.array([1.0]), (10**6, 10**6))
+    assert wide._repr_html_().count("…") == 6 + 7
+
+
+def test_html_evaluates():
+    """As for `repr`, a lazy array is evaluated."""
+    x = mx.exp(mx.zeros(2000))
+    assert ">1</td>" in x._repr_html_()

@@ -198,3 +198,41 @@ def test_promotion():
     assert mx.can_cast(mx.float64, float)
     assert mx.can_cast(mx.int64, int)
     assert not mx.can_cast(mx.float64, int)
+
+
+BEYOND = (300, -1, 2**40, -(2**40), 2**63)
+
+
+@pytest.mark.parametrize("dtype", ["bool_", "uint8", "int8", "int32", "uint64", "float16"])
+@pytest.mark.parametrize("name", ["logical_and", "logical_or", "logical_xor"])
+def test_logical_functions_of_numbers_beyond_the_dtype(name, dtype):
+    x = mx.array([0, 1, 1], getattr(mx, dtype))
+    for number in (*BEYOND, 0):
+        expected = getattr(np, name)(np.array([0, 1, 1]), bool(number))
+        assert getattr(mx, name)(x, number).tolist() == expected.tolist()
+        assert getattr(mx, name)(number, x).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "float16", "float32"])
+@pytest.mark.parametrize("number", [300, -1, 2**40, 0.1, 1.5])
+def test_float_power_does_not_round_numbers(dtype, number):
+    x = np.array([1, 2, 3], getattr(np, dtype))
+    for ours, theirs in (
+        (mx.float_power(mx.array(x), number), np.float_power(x, number)),
+        (mx.float_power(number, mx.array(x)), np.float_power(number, x)),
+        (mx.float_power(number, 2), np.float_power(number, 2)),
+    ):
+        assert ours.dtype == mx.float64
+        np.testing.assert_allclose(np.array(ours), theirs, rtol=1e-15)
+    assert mx.float_power(mx.array(x), 1j).dtype == mx.complex128
+
+
+def test_interp_of_numbers_beyond_the_dtype():
+    points, values = np.array([1, 2], np.uint8), np.array([10, 20], np.uint8)
+    ours = mx.array(points), mx.array(values)
+    for x in (300, -1, 2**40):
+        assert mx.interp(x, *ours).item() == np.interp(x, points, values)
+    x = np.array([0, 1, 3], np.uint8)
+    for ends in ({"left": -7}, {"right": 300}, {"left": 300, "right": 2**20}):
+        expected = np.interp(x, points, values, **ends)
+        assert mx.interp(mx.array(x), *ours, **ends).tolist() == expected.tolist()

@@ -74,7 +74,7 @@ fn products_with_equal_target_are_summed() {
         assert_eq!(out.shape()[..], [5, 2, 3]);
         values::<f64>(&out)
     };
-    let actual = run(IndexedMatMul { count: 5 });
+    let actual = run(IndexedMatMul { count: 5, op: "gather_mm" });
     let matrix = |x: &umber_core::Array, i: i64| {
         ops::take(x, &umber_core::Array::scalar(i, umber_core::DType::Int64), Some(0)).unwrap()
     };

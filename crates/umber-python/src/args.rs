@@ -123,22 +123,36 @@ impl Operand {
         }
     }
 
-    /// Convert both operands of a comparison: a number outside the range of the other operand's integer dtype takes its default
-    /// dtype.
-    pub(crate) fn compared(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
-        let convert = |operand: Operand, like: &Array| match operand {
+    /// Convert to an array for an operation with `like` that does not compute in the dtype of `like`: a number outside the
+    /// range of an integer dtype takes its default dtype.
+    pub(crate) fn widen_with(self, like: &Array) -> PyResult<Array> {
+        match self {
             Operand::Number(value) if value.check_fits(value.weak_dtype(like.dtype())).is_err() => {
-                Ok(Operand::Number(value).into_array())
+                Ok(self.into_array())
             }
             operand => operand.promote_with(like),
+        }
+    }
+
+    /// Convert both operands of a function that computes in double precision: numbers are not rounded to a narrower dtype.
+    pub(crate) fn in_double(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
+        let convert = |operand| match operand {
+            Operand::Array(array) => array,
+            Operand::Number(value) => Array::scalar(value, promote(value.default_dtype(), DType::Float64)),
         };
+        Ok((convert(a), convert(b)))
+    }
+
+    /// Convert both operands of a comparison or a logical function: a number outside the range of the other operand's integer dtype takes its default
+    /// dtype.
+    pub(crate) fn compared(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
         match (a, b) {
             (Operand::Array(a), b) => {
-                let b = convert(b, &a)?;
+                let b = b.widen_with(&a)?;
                 Ok((a, b))
             }
             (a, Operand::Array(b)) => {
-                let a = convert(a, &b)?;
+                let a = a.widen_with(&b)?;
                 Ok((a, b))
             }
             (a, b) => Ok((a.into_array(), b.into_array())),

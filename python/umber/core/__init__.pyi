@@ -1076,7 +1076,11 @@ class NonFiniteError(FloatingPointError):
 
 
 class PrintOptions:
-    """Options for printing arrays.
+    """Options for printing arrays, with the names of ``numpy.get_printoptions``.
+
+    See Also
+    --------
+    set_printoptions, printoptions, get_printoptions
 
     Examples
     --------
@@ -1084,8 +1088,64 @@ class PrintOptions:
     -1
     """
     @property
+    def edgeitems(self) -> int:
+        """Number of elements at each end of an abbreviated axis.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> mx.get_printoptions().edgeitems
+        3
+        """
+
+    @property
+    def infstr(self) -> str:
+        """Text of infinity.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.get_printoptions().infstr
+        'inf'
+        """
+
+    @property
+    def linewidth(self) -> int | None:
+        """Number of characters in a line; None if rows are not wrapped.
+
+        Returns
+        -------
+        int or None
+
+        Examples
+        --------
+        >>> mx.get_printoptions().linewidth is None
+        True
+        """
+
+    @property
+    def nanstr(self) -> str:
+        """Text of NaN.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.get_printoptions().nanstr
+        'nan'
+        """
+
+    @property
     def precision(self) -> int:
-        """Number of decimals, or -1 for the shortest form with six significant digits.
+        """Number of decimals; -1 for the shortest form of style ``"mlx"``.
 
         Returns
         -------
@@ -1095,6 +1155,48 @@ class PrintOptions:
         --------
         >>> mx.get_printoptions().precision
         -1
+        """
+
+    @property
+    def style(self) -> str:
+        """``"mlx"`` or ``"numpy"``.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> mx.get_printoptions().style
+        'mlx'
+        """
+
+    @property
+    def suppress(self) -> builtins.bool:
+        """Whether small numbers are written without exponents.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> mx.get_printoptions().suppress
+        False
+        """
+
+    @property
+    def threshold(self) -> int:
+        """Number of elements above which arrays are abbreviated.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> mx.get_printoptions().threshold
+        0
         """
 
 
@@ -4045,7 +4147,8 @@ class array:
         Parameters
         ----------
         order : {"C", "F", "A", "K"}, optional
-            Row-major ("C") or column-major ("F") order. "A" and "K" are accepted and mean "C". Default: "C".
+            Row-major ("C") or column-major ("F") order. "A" means "F" if the array is column-major in memory, else "C". "K" means
+            "C". Default: "C".
 
         Returns
         -------
@@ -8207,7 +8310,8 @@ def cov(
     TypeError
         If `fweights` is not of an integer dtype, or an argument is not convertible to an array.
     ValueError
-        If `m` or `y` has more than two axes, the numbers of observations differ, or the weights have another shape.
+        If `m` or `y` has more than two axes, the numbers of observations differ, or weights have another shape or are
+        negative. Inside `vmap` and `compile`, values of weights are not checked.
 
     See Also
     --------
@@ -10609,8 +10713,6 @@ def float_power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -11703,7 +11805,7 @@ def get_printoptions() -> PrintOptions:
     Returns
     -------
     PrintOptions
-        Object with the attribute `precision`.
+        Object with the options of `set_printoptions` as attributes.
 
     See Also
     --------
@@ -12890,8 +12992,6 @@ def interp(
         If `x` or `xp` is complex, or an argument is not convertible to an array.
     ValueError
         If `xp` and `fp` are not vectors of the same length of at least one, or `period` is zero or not finite.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -14466,8 +14566,6 @@ def logical_and(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -14540,8 +14638,6 @@ def logical_or(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -14579,8 +14675,6 @@ def logical_xor(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) 
         If an operand is not convertible to an array.
     ValueError
         If the shapes do not broadcast.
-    OverflowError
-        If a Python integer does not fit the dtype of the other operand.
 
     See Also
     --------
@@ -16119,8 +16213,8 @@ def nanstd(
     ddof : int, optional
         Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
         Default: 0.
-    correction : int, optional
-        The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    correction : float, optional
+        The array API standard's name for `ddof`; it takes precedence and may be fractional. Default: `ddof`.
     dtype : dtype, str or type, optional
         Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
         `a`; float32 for integers, booleans and float8.
@@ -16249,8 +16343,8 @@ def nanvar(
     ddof : int, optional
         Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
         Default: 0.
-    correction : int, optional
-        The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    correction : float, optional
+        The array API standard's name for `ddof`; it takes precedence and may be fractional. Default: `ddof`.
     dtype : dtype, str or type, optional
         Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
         `a`; float32 for integers, booleans and float8.
@@ -16752,9 +16846,10 @@ def pad(
     constant_values : array_like, optional
         Value of the border in mode ``"constant"``, converted to the dtype of `a`; it broadcasts to the result. Default: 0.
     end_values : array_like, optional
-        Outermost value in mode ``"linear_ramp"``, a single number. Default: 0.
+        Outermost value in mode ``"linear_ramp"``, a single number; other modes refuse it. Default: 0.
     stat_length : int, optional
-        Number of elements next to the border that a statistic is computed from. Default: all elements along the axis.
+        Number of elements next to the border that a statistic is computed from; modes without one refuse it. Default: all
+        elements along the axis.
     stream : Stream or Device, optional
         Where the operation runs. Default: the default stream of the default device.
 
@@ -16767,7 +16862,8 @@ def pad(
     ------
     ValueError
         If a width is negative, there are not as many pairs as axes, the mode is unknown, a value does not broadcast,
-        `stat_length` is 0, or an axis of length 0 is padded in a mode that needs elements.
+        `stat_length` is 0, the mode does not use `end_values` or `stat_length`, or an axis of length 0 is padded in a mode
+        that needs elements.
     TypeError
         If `pad_width` does not consist of integers.
 
@@ -17548,13 +17644,42 @@ def power(a: _Operand, b: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """
 
 
-def printoptions(precision: int = ...) -> Any:
+def printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    suppress: builtins.bool | None = None,
+    nanstr: str | None = None,
+    infstr: str | None = None,
+    *,
+    style: Literal['mlx', 'numpy'] | None = None,
+) -> Any:
     """Return a context manager that sets how arrays are printed.
 
     Parameters
     ----------
     precision : int, optional
-        Number of decimals, or -1 for the shortest form with six significant digits. Default: -1.
+        Number of decimals of floating-point numbers, or -1 for the default of the style: in style ``"mlx"`` the shortest form with
+        six significant digits, in style ``"numpy"`` at most 8 decimals.
+    threshold : int, optional
+        Arrays of more elements are abbreviated: the middle of long axes is omitted. ``mx.inf`` prints arrays whole. Default: 0 in
+        style ``"mlx"``, 1000 in style ``"numpy"``.
+    edgeitems : int, optional
+        Number of elements at each end of an abbreviated axis. Default: 3.
+    linewidth : int, optional
+        Number of characters in a line, after which rows are wrapped. Default: unlimited in style ``"mlx"``, 75 in style
+        ``"numpy"``.
+    suppress : bool, optional
+        Write small numbers, and in style ``"numpy"`` numbers of different magnitudes, without exponents. Large numbers have
+        exponents: from 1e16 in style ``"mlx"``, from a power of ten of the dtype's digits in style ``"numpy"``. Default: False.
+    nanstr : str, optional
+        Text of NaN. Default: ``"nan"``.
+    infstr : str, optional
+        Text of infinity. Default: ``"inf"``.
+    style : {"mlx", "numpy"}, optional
+        ``"mlx"`` writes each number in its own form. ``"numpy"`` aligns numbers in columns with a common notation, as NumPy's
+        ``repr``. Default: ``"mlx"``.
 
     Returns
     -------
@@ -17563,17 +17688,27 @@ def printoptions(precision: int = ...) -> Any:
     Raises
     ------
     ValueError
-        If `precision` is less than -1 or greater than 1100.
+        If `precision` is less than -1 or greater than 1100, another number is negative, or `style` is unknown.
+    TypeError
+        If an option has another type.
 
     See Also
     --------
     set_printoptions, get_printoptions
+
+    Notes
+    -----
+    Options that are not given keep their values; without options, the defaults hold. The options hold for the whole process
+    until the context is left.
 
     Examples
     --------
     >>> with mx.printoptions(precision=2):
     ...     print(mx.array(1 / 3))
     array(0.33, dtype=float32)
+    >>> with mx.printoptions(threshold=10):
+    ...     print(mx.arange(8))
+    array([0, 1, 2, 3, 4, 5, 6, 7], dtype=int32)
     """
 
 
@@ -19809,18 +19944,49 @@ def set_num_threads(n: int) -> int:
     """
 
 
-def set_printoptions(precision: int = ...) -> None:
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    suppress: builtins.bool | None = None,
+    nanstr: str | None = None,
+    infstr: str | None = None,
+    *,
+    style: Literal['mlx', 'numpy'] | None = None,
+) -> None:
     """Set how arrays are printed.
 
     Parameters
     ----------
     precision : int, optional
-        Number of decimals, or -1 for the shortest form with six significant digits. Default: -1.
+        Number of decimals of floating-point numbers, or -1 for the default of the style: in style ``"mlx"`` the shortest form with
+        six significant digits, in style ``"numpy"`` at most 8 decimals.
+    threshold : int, optional
+        Arrays of more elements are abbreviated: the middle of long axes is omitted. ``mx.inf`` prints arrays whole. Default: 0 in
+        style ``"mlx"``, 1000 in style ``"numpy"``.
+    edgeitems : int, optional
+        Number of elements at each end of an abbreviated axis. Default: 3.
+    linewidth : int, optional
+        Number of characters in a line, after which rows are wrapped. Default: unlimited in style ``"mlx"``, 75 in style
+        ``"numpy"``.
+    suppress : bool, optional
+        Write small numbers, and in style ``"numpy"`` numbers of different magnitudes, without exponents. Large numbers have
+        exponents: from 1e16 in style ``"mlx"``, from a power of ten of the dtype's digits in style ``"numpy"``. Default: False.
+    nanstr : str, optional
+        Text of NaN. Default: ``"nan"``.
+    infstr : str, optional
+        Text of infinity. Default: ``"inf"``.
+    style : {"mlx", "numpy"}, optional
+        ``"mlx"`` writes each number in its own form. ``"numpy"`` aligns numbers in columns with a common notation, as NumPy's
+        ``repr``. Default: ``"mlx"``.
 
     Raises
     ------
     ValueError
-        If `precision` is less than -1 or greater than 1100.
+        If `precision` is less than -1 or greater than 1100, another number is negative, or `style` is unknown.
+    TypeError
+        If an option has another type.
 
     See Also
     --------
@@ -19828,13 +19994,17 @@ def set_printoptions(precision: int = ...) -> None:
 
     Notes
     -----
-    Holds for the whole process.
+    Options that are not given keep their values; a call without options restores the defaults. Holds for the whole process.
 
     Examples
     --------
     >>> mx.set_printoptions(precision=2)
     >>> mx.array(1 / 3)
     array(0.33, dtype=float32)
+    >>> mx.set_printoptions(style="numpy", precision=4)
+    >>> mx.array([[1.0, -0.5], [100 / 3, mx.nan]])
+    array([[ 1.    , -0.5   ],
+           [33.3333,     nan]], dtype=float32)
     >>> mx.set_printoptions()
     """
 

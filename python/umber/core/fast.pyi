@@ -33,8 +33,10 @@ def cross_entropy(
 
     Raises
     ------
+    TypeError
+        If `logits` is not real floating-point, or the targets are not integers.
     ValueError
-        If the shapes or dtypes do not match.
+        If the shapes do not match.
     IndexError
         When evaluated, if another target lies outside ``[0, classes)``.
 
@@ -145,8 +147,10 @@ def gated_delta_update(
 
     Raises
     ------
+    TypeError
+        If a dtype is complex.
     ValueError
-        If the shapes do not match or a dtype is complex.
+        If the shapes do not match.
 
     Notes
     -----
@@ -233,8 +237,10 @@ def layer_norm(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If `x` is 0-D, `weight` or `bias` is not as long as the last axis, or the dtype is not real floating point.
+        If `x` is 0-D, or `weight` or `bias` is not as long as the last axis.
 
     See Also
     --------
@@ -329,8 +335,10 @@ def nll_loss(
 
     Raises
     ------
+    TypeError
+        If `log_probs` is boolean, or the targets are not integers.
     ValueError
-        If the shapes or dtypes do not match.
+        If the shapes do not match.
     IndexError
         When evaluated, if another target lies outside ``[0, classes)``.
 
@@ -442,8 +450,10 @@ def rms_norm(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If `x` is 0-D, `weight` is not as long as the last axis, or the dtype is not real floating point.
+        If `x` is 0-D or `weight` is not as long as the last axis.
 
     See Also
     --------
@@ -500,9 +510,11 @@ def rope(
 
     Raises
     ------
+    TypeError
+        If `a` is not real floating point, or `offset` is not an integer.
     ValueError
-        If `dims` is odd or out of range, `a` has fewer than two axes or is not real floating point, `offset` is not an
-        integer, `freqs` or `offset` has another shape, or not exactly one of `base` and `freqs` is given.
+        If `dims` is odd or out of range, `a` has fewer than two axes, `freqs` or `offset` has another shape, or not exactly
+        one of `base` and `freqs` is given.
 
     Notes
     -----
@@ -562,10 +574,9 @@ def scaled_dot_product_attention(
     Raises
     ------
     ValueError
-        If the shapes do not match, an array has fewer than three axes, the dtype is not real floating point, or the
-        name of the mask is unknown.
+        If the shapes do not match, an array has fewer than three axes, or the name of the mask is unknown.
     TypeError
-        If `mask` is a number.
+        If `mask` is a number, or the dtype is not real floating point.
 
     See Also
     --------

@@ -47,9 +47,10 @@ def bernoulli(
 
     Raises
     ------
+    TypeError
+        If `p` is not floating point.
     ValueError
-        If `p` is not floating point, `p` does not broadcast to `shape`,
-        the shape has a negative length, or `key` is not a key.
+        If `p` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -96,9 +97,11 @@ def beta(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If `a` or `b` is a number that is not positive, the dtype is not real floating point, the parameters do not
-        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+        If `a` or `b` is a number that is not positive, the parameters do not broadcast to `shape`, the shape has a negative
+        length, or `key` is not a key.
 
     See Also
     --------
@@ -368,9 +371,11 @@ def dirichlet(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If an element of `alpha` is not positive, `alpha` is 0-D, the dtype is not real floating point, `alpha` does not
-        broadcast, the shape has a negative length, or `key` is not a key.
+        If an element of `alpha` is not positive, `alpha` is 0-D, `alpha` does not broadcast, the shape has a negative
+        length, or `key` is not a key.
 
     See Also
     --------
@@ -419,9 +424,11 @@ def exponential(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If the dtype is not real floating point, `scale` is a negative number, `scale` does not broadcast to `shape`,
-        the shape has a negative length, or `key` is not a key.
+        If `scale` is a negative number, `scale` does not broadcast to `shape`, the shape has a negative length, or `key` is
+        not a key.
 
     See Also
     --------
@@ -516,9 +523,11 @@ def gamma(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If `a` is a number that is not positive, `scale` is a negative number, the dtype is not real floating point, the
-        parameters do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+        If `a` is a number that is not positive, `scale` is a negative number, the parameters do not broadcast to `shape`,
+        the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -611,9 +620,10 @@ def gumbel(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If the dtype is not real floating point,
-        the shape has a negative length, or `key` is not a key.
+        If the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -698,9 +708,10 @@ def laplace(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If the dtype is not real floating point, `scale` is a negative number, the shapes do not broadcast,
-        the shape has a negative length, or `key` is not a key.
+        If `scale` is a negative number, the shapes do not broadcast, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -859,9 +870,10 @@ def multivariate_normal(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If the dtype is not real floating point, the shapes do not match or broadcast,
-        the shape has a negative length, or `key` is not a key.
+        If the shapes do not match or broadcast, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -912,9 +924,10 @@ def normal(
 
     Raises
     ------
+    TypeError
+        If the dtype is not floating point.
     ValueError
-        If the dtype is not floating point, `scale` is a negative number, the shapes do not broadcast,
-        the shape has a negative length, or `key` is not a key.
+        If `scale` is a negative number, the shapes do not broadcast, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -1006,9 +1019,11 @@ def poisson(
 
     Raises
     ------
+    TypeError
+        If the dtype is bool or complex.
     ValueError
-        If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, the dtype is bool or
-        complex, `lam` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+        If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, `lam` does not broadcast to
+        `shape`, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -1056,9 +1071,11 @@ def randint(
 
     Raises
     ------
+    TypeError
+        If the dtype is not integer or bool.
     ValueError
-        If ``low >= high`` for numbers, the bounds do not fit the dtype, the dtype is not integer or bool, the bounds do
-        not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+        If ``low >= high`` for numbers, the bounds do not fit the dtype, the bounds do not broadcast to `shape`, the shape
+        has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -1268,9 +1285,10 @@ def truncated_normal(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If the dtype is not real floating point, the bounds do not broadcast to `shape`,
-        the shape has a negative length, or `key` is not a key.
+        If the bounds do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------
@@ -1316,9 +1334,10 @@ def uniform(
 
     Raises
     ------
+    TypeError
+        If the dtype is not real floating point.
     ValueError
-        If the dtype is not real floating point, the bounds do not broadcast to `shape`,
-        the shape has a negative length, or `key` is not a key.
+        If the bounds do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 
     See Also
     --------

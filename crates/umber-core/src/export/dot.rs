@@ -19,20 +19,28 @@ pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
     let is_source = |node: &Node, inputs: &[Array]| {
         node.is_evaluated() || inputs.is_empty() || matches!(node.op(), Op::Leaf(_))
     };
+    let is_output: HashSet<(usize, u32)> = outputs.iter().map(Array::id).collect();
+    // The inputs of a source are not drawn: those of an argument of a traced function are its values.
     let mut read: HashSet<(usize, u32)> = HashSet::new();
-    for node in &nodes {
+    let mut drawn = Vec::new();
+    for node in nodes.iter().rev() {
+        let is_needed = |array: &Array| read.contains(&array.id()) || is_output.contains(&array.id());
+        if !Array::outputs_of(node).iter().any(is_needed) {
+            continue;
+        }
+        drawn.push(node);
         let inputs = node.inputs();
         if !is_source(node, &inputs) {
             read.extend(inputs.iter().map(Array::id));
         }
     }
-    let results: HashSet<(usize, u32)> =
-        outputs.iter().map(Array::id).filter(|id| !read.contains(id)).collect();
-    for (number, node) in nodes.iter().enumerate() {
+    drawn.reverse();
+    for (number, node) in drawn.into_iter().enumerate() {
         let inputs = node.inputs();
         let arrays = Array::outputs_of(node);
         if is_source(node, &inputs) {
-            for array in &arrays {
+            let is_needed = |array: &&Array| read.contains(&array.id()) || is_output.contains(&array.id());
+            for array in arrays.iter().filter(is_needed) {
                 let _ = writeln!(text, "{{ rank=source; \"{}\"; }}", namer.name(array));
             }
             continue;
@@ -45,7 +53,8 @@ pub fn to_dot(outputs: &[Array], names: &[(String, Array)]) -> String {
             let _ = writeln!(text, "\"{}\" -> {number}", namer.name(input));
         }
         for array in &arrays {
-            let rank = if results.contains(&array.id()) { "rank=sink; " } else { "" };
+            let is_result = is_output.contains(&array.id()) && !read.contains(&array.id());
+            let rank = if is_result { "rank=sink; " } else { "" };
             let name = namer.name(array);
             let _ = writeln!(text, "{{ {rank}\"{name}\"; }}\n{number} -> \"{name}\"");
         }

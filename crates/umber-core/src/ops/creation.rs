@@ -96,7 +96,7 @@ pub fn arange(start: f64, stop: f64, step: f64, dtype: DType) -> Result<Array> {
     ensure!(
         start.is_finite() && stop.is_finite() && !step.is_nan(),
         Value("arange"),
-        "start, stop and step must be finite, got {start}, {stop} and {step}"
+        "start and stop must be finite, and step a number, got {start}, {stop} and {step}"
     );
     ensure!(step != 0.0, Value("arange"), "step must be non-zero");
     ensure!(dtype != DType::Bool, Type("arange"), "dtype bool is not supported, expected a numeric dtype");

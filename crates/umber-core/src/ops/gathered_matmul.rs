@@ -3,6 +3,7 @@
 use umber_types::{BinaryKind, DType, Result, Shape, bail, ensure, promote};
 
 use super::contraction::{as_matrices, matmul, without_vector_axes};
+use super::error_context::with_op;
 use super::promotion::cast_constant;
 use crate::graph::Array;
 use crate::primitives::indexed_matmul::{each, indexed_matmul, listed};
@@ -26,17 +27,23 @@ use crate::primitives::segmented_matmul::SegmentedMatMul;
 /// # Errors
 /// If shapes do not fit or indices are not integers; when evaluated, if an index is out of bounds.
 pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>) -> Result<Array> {
+    gather_mm_as("gather_mm", a, b, lhs, rhs)
+}
+
+/// [`gather_mm`]; `op` names the function in errors.
+pub(super) fn gather_mm_as(
+    op: &'static str,
+    a: &Array,
+    b: &Array,
+    lhs: Option<&Array>,
+    rhs: Option<&Array>,
+) -> Result<Array> {
     for index in [lhs, rhs].into_iter().flatten() {
-        ensure!(
-            index.dtype().is_integer(),
-            Type("gather_mm"),
-            "indices must be integers, not {}",
-            index.dtype()
-        );
+        ensure!(index.dtype().is_integer(), Type(op), "indices must be integers, not {}", index.dtype());
     }
-    let (x, y) = as_matrices("gather_mm", a, b)?;
+    let (x, y) = as_matrices(op, a, b)?;
     if lhs.is_none() && rhs.is_none() {
-        return matmul(a, b);
+        return with_op(op, matmul(a, b));
     }
     let batch = |array: &Array| -> Shape { array.shape()[..array.ndim() - 2].into() };
     let indices_or_all = |index: Option<&Array>, batch: &Shape| match index {
@@ -45,12 +52,7 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
     };
     let (left, right) = (indices_or_all(lhs, &batch(&x))?, indices_or_all(rhs, &batch(&y))?);
     let Some(shape) = left.shape().broadcast(right.shape()) else {
-        bail!(
-            Value("gather_mm"),
-            "indices of shapes {} and {} cannot be broadcast",
-            left.shape(),
-            right.shape()
-        );
+        bail!(Value(op), "indices of shapes {} and {} cannot be broadcast", left.shape(), right.shape());
     };
     let (left, right) = (listed(&left, &shape)?, listed(&right, &shape)?);
     let stack = |array: &Array| {
@@ -58,7 +60,7 @@ pub fn gather_mm(a: &Array, b: &Array, lhs: Option<&Array>, rhs: Option<&Array>)
         reshape(array, [batch(array).size(), matrix[0], matrix[1]])
     };
     let count = shape.size();
-    let out = indexed_matmul(count, [&stack(&x)?, &stack(&y)?], [&left, &right, &each(count)?])?;
+    let out = indexed_matmul(op, count, [&stack(&x)?, &stack(&y)?], [&left, &right, &each(count)?])?;
     let full: Shape = shape.iter().chain(&out.shape()[1..]).copied().collect();
     without_vector_axes(&reshape(&out, full)?, a, b)
 }

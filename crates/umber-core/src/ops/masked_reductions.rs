@@ -100,9 +100,12 @@ pub fn reduce_selected(
         let fill = match (identity, selection.initial) {
             (Some(value), _) => weak(value, &x),
             (None, Some(initial)) if initial.ndim() == 0 => cast_constant(initial, x.dtype())?,
-            (None, _) => {
-                bail!(Value(op), "an initial value is required with a condition (where)")
-            }
+            (None, Some(initial)) => bail!(
+                Value(op),
+                "with a condition (where), the initial value must be a number, got shape {}",
+                initial.shape()
+            ),
+            (None, None) => bail!(Value(op), "an initial value is required with a condition (where)"),
         };
         x = select(&mask, &x, &fill)?;
     }

@@ -143,15 +143,15 @@ fn dispersion(
     a: &Array,
     axes: &Axes,
     keep: KeepAxes,
-    ddof: i64,
+    ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
     let dtype = selection.dtype.unwrap_or(a.dtype()).inexact();
     let x = with_masked_nan(op, a, selection)?;
     let elements = Elements::without_nan(op, &x, dtype, selection)?;
-    let measured = elements.dispersion(axes, keep, ddof as f64, measure)?;
+    let measured = elements.dispersion(axes, keep, ddof, measure)?;
     let count = count_true(&logical_not(&isnan(&x)?)?, axes, keep)?;
-    let is_defined = greater(&cast(&count, DType::Int64)?, &Array::scalar(ddof, DType::Int64))?;
+    let is_defined = greater(&cast(&count, DType::Float64)?, &Array::scalar(ddof, DType::Float64))?;
     select(&is_defined, &measured, &weak(Scalar::Float(f64::NAN), &measured))
 }
 
@@ -162,7 +162,7 @@ fn dispersion(
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 3.0], [3])?;
-/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0, Selection::default())?.to_vec::<f32>()?, [1.0]);
+/// assert_eq!(ops::nanvar(&x, None, KeepAxes::No, 0.0, Selection::default())?.to_vec::<f32>()?, [1.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -172,12 +172,12 @@ pub fn nanvar(
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
-    ddof: i64,
+    ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
     let reduced_axes = axes_of("nanvar", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
-        return with_op("nanvar", var_selected(a, axes, keep, ddof as f64, selection));
+        return with_op("nanvar", var_selected(a, axes, keep, ddof, selection));
     }
     dispersion(("nanvar", Measure::Variance), a, &reduced_axes, keep, ddof, selection)
 }
@@ -187,7 +187,7 @@ pub fn nanvar(
 /// ```
 /// use umber_core::{Array, KeepAxes, ops::{self, Selection}};
 /// let x = Array::from_slice(&[1.0f32, f32::NAN, 5.0], [3])?;
-/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0, Selection::default())?.to_vec::<f32>()?, [2.0]);
+/// assert_eq!(ops::nanstd(&x, None, KeepAxes::No, 0.0, Selection::default())?.to_vec::<f32>()?, [2.0]);
 /// # Ok::<(), umber_core::Error>(())
 /// ```
 ///
@@ -197,12 +197,12 @@ pub fn nanstd(
     a: &Array,
     axes: Option<&[i64]>,
     keep: KeepAxes,
-    ddof: i64,
+    ddof: f64,
     selection: Selection<'_>,
 ) -> Result<Array> {
     let reduced_axes = axes_of("nanstd", a, axes)?;
     if selection.dtype.is_some() && !a.dtype().is_inexact() {
-        return with_op("nanstd", std_selected(a, axes, keep, ddof as f64, selection));
+        return with_op("nanstd", std_selected(a, axes, keep, ddof, selection));
     }
     dispersion(("nanstd", Measure::Deviation), a, &reduced_axes, keep, ddof, selection)
 }

@@ -7,7 +7,7 @@ pub use umber_types::{Quantization, QuantizationMode};
 
 use super::contraction::matmul;
 use super::error_context::with_op;
-use super::gathered_matmul::gather_mm;
+use super::gathered_matmul::gather_mm_as;
 use crate::graph::{Array, ArraySpec};
 use crate::primitives::indexed_matmul::{each, listed};
 pub use crate::primitives::quantized::Transposed;
@@ -439,17 +439,14 @@ impl Right {
     }
 
     /// The product with `x` of a floating dtype: of selected matrices, or with batch axes that broadcast.
-    fn times(&self, op: &str, x: &Array, selection: Option<Gathered>) -> Result<Array> {
+    fn times(&self, op: &'static str, x: &Array, selection: Option<Gathered>) -> Result<Array> {
         let (arrays, params) = match self {
             Right::Stored { arrays, product } => (arrays, *product),
             Right::Dense(w) => {
-                return with_op(
-                    op,
-                    match selection {
-                        Some(selection) => gather_mm(x, w, selection.lhs, selection.rhs),
-                        None => matmul(x, w),
-                    },
-                );
+                return match selection {
+                    Some(selection) => gather_mm_as(op, x, w, selection.lhs, selection.rhs),
+                    None => with_op(op, matmul(x, w)),
+                };
             }
         };
         let (rows, groups) =
@@ -514,7 +511,7 @@ impl Right {
     /// The product of selected matrices, times the factors of both operands.
     fn gathered(
         &self,
-        op: &str,
+        op: &'static str,
         x: &Array,
         selection: Gathered,
         factors: [Option<Array>; 2],
@@ -527,7 +524,7 @@ impl Right {
             let Some(factor) = factor else { continue };
             let factor = match index {
                 Some(index) if factor.ndim() > 0 => {
-                    super::indexing::take(&reshape(&factor, [factor.size()])?, index, None)?
+                    super::indexing::take_as(op, &reshape(&factor, [factor.size()])?, index, None)?
                 }
                 _ => factor,
             };

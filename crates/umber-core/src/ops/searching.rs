@@ -9,7 +9,7 @@ use umber_types::{BinaryKind, DType, KeepAxes, Result, Side, bail, ensure};
 use super::data_dependent;
 use super::elementwise::{compared, greater, less, mixed_sign_uint64};
 use super::index_grids::{index_dtype, unravelled};
-use super::indexing::take;
+use super::indexing::take_as;
 use super::shaping::{flip, stack};
 use crate::graph::Array;
 use crate::primitives::rules::{binary, broadcast, cast, constant, reshape, sub};
@@ -132,7 +132,7 @@ pub fn compress(condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array
     compress_as("compress", condition, a, axis)
 }
 
-fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array> {
+fn compress_as(op: &'static str, condition: &Array, a: &Array, axis: Option<i64>) -> Result<Array> {
     let Some(axis) = axis else { return compress_as(op, condition, &reshape(a, [a.size()])?, Some(0)) };
     let axis = normalize_axis(op, axis, a.ndim())?;
     let length = a.shape()[axis];
@@ -143,7 +143,7 @@ fn compress_as(op: &str, condition: &Array, a: &Array, axis: Option<i64>) -> Res
             return Err(out_of_bounds(last, axis, length).with_op(op));
         }
     }
-    take(a, &indices, Some(axis as i64))
+    take_as(op, a, &indices, Some(axis as i64))
 }
 
 /// Find the indices at which values would be inserted into a sorted array.
@@ -169,7 +169,7 @@ pub fn searchsorted(sorted: &Array, values: &Array, side: Side, sorter: Option<&
 }
 
 pub(super) fn search_as(
-    op: &str,
+    op: &'static str,
     sorted: &Array,
     values: &Array,
     side: Side,
@@ -197,7 +197,7 @@ pub(super) fn search_as(
                 sorter.shape(),
                 sorted.shape()
             );
-            take(sorted, sorter, Some(0))?
+            take_as(op, sorted, sorter, Some(0))?
         }
     };
     if let Some(signed) = mixed_sign_uint64(sorted.dtype(), values.dtype()) {

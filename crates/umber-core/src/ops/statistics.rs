@@ -3,9 +3,10 @@
 use umber_types::{Axes, DType, KeepAxes, Result, Scalar, Shape, bail, ensure, promote};
 
 use super::contraction::matmul;
-use super::elementwise::{clip, conjugate, divide, imag, multiply, real, sqrt, subtract};
+use super::data_dependent::known;
+use super::elementwise::{clip, conjugate, divide, imag, less, multiply, real, sqrt, subtract};
 use super::promotion::{cast_constant, weak};
-use super::reductions::{axes_of, max, mean, min, sum, widest};
+use super::reductions::{any, axes_of, max, mean, min, sum, widest};
 use super::shaping::{concatenate, diagonal, squeeze};
 use crate::graph::Array;
 use crate::graph::tracing::note_ones_read;
@@ -150,7 +151,7 @@ fn rows(op: &str, m: &Array, variables: Variables) -> Result<Array> {
     }
 }
 
-/// Check and convert the weights of `count` observations.
+/// Check and convert the weights of `count` observations. Traced weights have no values to check.
 fn observation_weights(name: &str, weights: &Array, count: usize, dtype: DType) -> Result<Array> {
     ensure!(
         weights.ndim() == 1 && weights.size() == count,
@@ -158,6 +159,14 @@ fn observation_weights(name: &str, weights: &Array, count: usize, dtype: DType) 
         "{name} must have shape ({count},), got {}",
         weights.shape()
     );
+    if !weights.dtype().is_complex() {
+        let is_negative = any(&less(weights, &weak(Scalar::Int(0), weights))?, None, KeepAxes::No)?;
+        ensure!(
+            !known(&is_negative)?.is_some_and(Scalar::as_bool),
+            Value("cov"),
+            "{name} must not be negative"
+        );
+    }
     cast_constant(weights, dtype)
 }
 
@@ -300,7 +309,7 @@ fn result_dtype(m: &Array, y: Option<&Array>, dtype: Option<DType>) -> DType {
 /// ```
 ///
 /// # Errors
-/// For more than two axes, different numbers of observations, and weights of another shape.
+/// For more than two axes, different numbers of observations, and weights of another shape or negative ones.
 pub fn cov(m: &Array, y: Option<&Array>, options: Covariance<'_>) -> Result<Array> {
     let matrix = covariance("cov", m, y, options, false)?;
     let matrix = squeeze_single(matrix)?;

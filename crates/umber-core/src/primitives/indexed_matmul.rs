@@ -17,15 +17,24 @@ use crate::validation::Site;
 pub struct IndexedMatMul {
     /// How many matrices the result has.
     pub count: usize,
+    /// The function that was called, which messages name; files do not keep it.
+    #[serde(skip, default = "unnamed")]
+    pub op: &'static str,
+}
+
+/// The function named in error messages of a program loaded from a file, which does not store the name.
+fn unnamed() -> &'static str {
+    "gather_mm"
 }
 
 /// The sums of products of gathered matrices; `count` is the number of results.
 pub(crate) fn indexed_matmul(
+    op: &'static str,
     count: usize,
     [a, b]: [&Array; 2],
     [left, right, targets]: [&Array; 3],
 ) -> Result<Array> {
-    Array::record_one(IndexedMatMul { count }, &[a, b, left, right, targets])
+    Array::record_one(IndexedMatMul { count, op }, &[a, b, left, right, targets])
 }
 
 /// Indices into the concatenation of the stacks of all batch elements: `index + batch_element * length`.
@@ -88,12 +97,12 @@ impl Primitive for IndexedMatMul {
         let (a, b) = (&inputs[0].shape, &inputs[1].shape);
         ensure!(
             a.ndim() == 3 && b.ndim() == 3 && a[2] == b[1],
-            Value("gather_mm"),
+            Value(self.op),
             "inner dimensions differ: {a} @ {b}"
         );
         ensure!(
             inputs[2..].iter().all(|index| index.dtype.is_integer() && index.shape == inputs[2].shape),
-            Value("gather_mm"),
+            Value(self.op),
             "indices must be integers of equal shape"
         );
         Ok(ArraySpec { shape: Shape::from([self.count, a[1], b[2]]), dtype: inputs[0].dtype }.into())
@@ -113,8 +122,10 @@ impl Primitive for IndexedMatMul {
             let ct = &cotangents[0];
             let adjoint_of = |x: &Array| swap_last(&conj(x)?);
             at.pull(|i| match i {
-                0 => indexed_matmul(a.shape()[0], [ct, &adjoint_of(b)?], [targets, right, left]).map(Some),
-                1 => indexed_matmul(b.shape()[0], [&adjoint_of(a)?, ct], [left, targets, right]).map(Some),
+                0 => indexed_matmul(self.op, a.shape()[0], [ct, &adjoint_of(b)?], [targets, right, left])
+                    .map(Some),
+                1 => indexed_matmul(self.op, b.shape()[0], [&adjoint_of(a)?, ct], [left, targets, right])
+                    .map(Some),
                 _ => Ok(None),
             })
         })
@@ -123,7 +134,8 @@ impl Primitive for IndexedMatMul {
     fn jvp(&self, at: &Point<'_>, tangents: &Tangents) -> Rule<Vec<Array>> {
         rule(|| {
             let [a, b, left, right, targets] = at.inputs else { unreachable!("five inputs") };
-            let product = |a: &Array, b: &Array| indexed_matmul(self.count, [a, b], [left, right, targets]);
+            let product =
+                |a: &Array, b: &Array| indexed_matmul(self.op, self.count, [a, b], [left, right, targets]);
             Ok(vec![match (&tangents[0], &tangents[1]) {
                 (Some(da), Some(db)) => add(&product(da, b)?, &product(a, db)?)?,
                 (Some(da), None) => product(da, b)?,
@@ -150,7 +162,7 @@ impl Primitive for IndexedMatMul {
             let (b, right) = stack_and_indices(3, &inputs[1])?;
             let targets =
                 merge_batch(&offset_batch_indices(&inputs[4], batch_size, self.count, self.count)?)?;
-            let out = indexed_matmul(batch_size * self.count, [&a, &b], [&left, &right, &targets])?;
+            let out = indexed_matmul(self.op, batch_size * self.count, [&a, &b], [&left, &right, &targets])?;
             Ok(vec![Batched::yes(split_first_axis(&out, batch_size, self.count)?)])
         })
     }
@@ -166,7 +178,7 @@ impl Primitive for IndexedMatMul {
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
             umber_kernels::matmul::indexed(inputs[0], inputs[1], inputs[2], inputs[3], inputs[4], output)
-                .map_err(|error| named("gather_mm", error))
+                .map_err(|error| named(self.op, error))
         })
     }
 }

@@ -279,7 +279,8 @@ impl PyArray {
     /// Parameters
     /// ----------
     /// order : {"C", "F", "A", "K"}, optional
-    ///     Row-major ("C") or column-major ("F") order. "A" and "K" are accepted and mean "C". Default: "C".
+    ///     Row-major ("C") or column-major ("F") order. "A" means "F" if the array is column-major in memory, else "C". "K" means
+    ///     "C". Default: "C".
     ///
     /// Returns
     /// -------
@@ -301,6 +302,11 @@ impl PyArray {
     #[pyo3(signature = (order = "C"))]
     fn tobytes<'py>(&self, py: Python<'py>, order: &str) -> PyResult<Bound<'py, PyBytes>> {
         let array = self.get();
+        let is_column_major = || -> PyResult<bool> {
+            let (layout, _) = layout_of(py, self)?;
+            Ok(is_column_major(&layout) && !layout.is_contiguous())
+        };
+        let order = if order == "A" && is_column_major()? { "F" } else { order };
         let array = match order {
             "C" | "A" | "K" => array,
             "F" => ops::transpose(&array, None).or_raise()?,

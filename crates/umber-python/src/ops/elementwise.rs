@@ -34,15 +34,16 @@ macro_rules! unary_functions {
     };
 }
 
-/// Functions of two arrays or numbers. A row is the documentation, the Python name and the function of `ops`.
+/// Functions of two arrays or numbers; `$convert` is the conversion of `Operand`. A row is the documentation, the Python name
+/// and the function of `ops`.
 macro_rules! binary_functions {
-    ($register:ident $signature:tt $($(#[$doc:meta])* $name:ident $function:ident,)*) => {
+    ($register:ident $convert:ident $signature:tt $($(#[$doc:meta])* $name:ident $function:ident,)*) => {
         $(
             $(#[$doc])*
             #[pyfunction]
             #[pyo3(signature = $signature)]
             fn $name(a: Operand, b: Operand, stream: Option<StreamArg>) -> PyResult<NewArray> {
-                let (a, b) = Operand::pair(a, b)?;
+                let (a, b) = Operand::$convert(a, b)?;
                 record_on(stream, || ops::$function(&a, &b)).map(NewArray::from)
             }
         )*
@@ -1734,7 +1735,7 @@ unary_functions! {
 }
 
 binary_functions! {
-    register_binary_named (a, b, stream = None)
+    register_binary_named pair (a, b, stream = None)
     /// Sum of two arrays, element by element: `a + b`.
     ///
     /// Parameters
@@ -2457,7 +2458,7 @@ comparisons! {
 }
 
 binary_functions! {
-    register_binary (a, b, /, *, stream = None)
+    register_binary pair (a, b, /, *, stream = None)
     /// Elements of `a` raised to the powers `b`: `a**b`.
     ///
     /// Parameters
@@ -2641,114 +2642,6 @@ binary_functions! {
     /// >>> mx.arctan2(mx.array([0.0, 1.0, -1.0]), mx.array([-1.0, 0.0, -1.0]))
     /// array([3.14159, 1.5708, -2.35619], dtype=float32)
     arctan2 arctan2,
-    /// Logical AND of two arrays: true where both elements are nonzero.
-    ///
-    /// Parameters
-    /// ----------
-    /// a, b : array_like
-    ///     Operands whose shapes broadcast.
-    /// stream : Stream or Device, optional
-    ///     Where the operation runs. Default: the default stream of the default device.
-    ///
-    /// Returns
-    /// -------
-    /// array
-    ///     Bool array of the broadcast shape.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If an operand is not convertible to an array.
-    /// ValueError
-    ///     If the shapes do not broadcast.
-    /// OverflowError
-    ///     If a Python integer does not fit the dtype of the other operand.
-    ///
-    /// See Also
-    /// --------
-    /// logical_or, logical_xor, logical_not, bitwise_and
-    ///
-    /// Notes
-    /// -----
-    /// Operands of any dtype; NaN is not zero.
-    ///
-    /// Examples
-    /// --------
-    /// >>> mx.logical_and(mx.array([0, 2]), mx.array([3.0, mx.nan]))
-    /// array([False, True], dtype=bool)
-    logical_and logical_and,
-    /// Logical OR of two arrays: true where either element is nonzero.
-    ///
-    /// Parameters
-    /// ----------
-    /// a, b : array_like
-    ///     Operands whose shapes broadcast.
-    /// stream : Stream or Device, optional
-    ///     Where the operation runs. Default: the default stream of the default device.
-    ///
-    /// Returns
-    /// -------
-    /// array
-    ///     Bool array of the broadcast shape.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If an operand is not convertible to an array.
-    /// ValueError
-    ///     If the shapes do not broadcast.
-    /// OverflowError
-    ///     If a Python integer does not fit the dtype of the other operand.
-    ///
-    /// See Also
-    /// --------
-    /// logical_and, logical_xor, logical_not, bitwise_or
-    ///
-    /// Notes
-    /// -----
-    /// Operands of any dtype; NaN is not zero.
-    ///
-    /// Examples
-    /// --------
-    /// >>> mx.logical_or(mx.array([0, 2]), mx.array([0.0, 0.0]))
-    /// array([False, True], dtype=bool)
-    logical_or logical_or,
-    /// Logical XOR of two arrays: true where exactly one element is nonzero.
-    ///
-    /// Parameters
-    /// ----------
-    /// a, b : array_like
-    ///     Operands whose shapes broadcast.
-    /// stream : Stream or Device, optional
-    ///     Where the operation runs. Default: the default stream of the default device.
-    ///
-    /// Returns
-    /// -------
-    /// array
-    ///     Bool array of the broadcast shape.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If an operand is not convertible to an array.
-    /// ValueError
-    ///     If the shapes do not broadcast.
-    /// OverflowError
-    ///     If a Python integer does not fit the dtype of the other operand.
-    ///
-    /// See Also
-    /// --------
-    /// logical_and, logical_or, logical_not, bitwise_xor
-    ///
-    /// Notes
-    /// -----
-    /// Operands of any dtype; NaN is not zero.
-    ///
-    /// Examples
-    /// --------
-    /// >>> mx.logical_xor(mx.array([0, 2]), mx.array([3, 3]))
-    /// array([True, False], dtype=bool)
-    logical_xor logical_xor,
     /// Alias of `power`.
     ///
     /// Parameters
@@ -2815,6 +2708,112 @@ binary_functions! {
     /// >>> mx.atan2(mx.array([1.0]), mx.array([1.0]))
     /// array([0.785398], dtype=float32)
     atan2 arctan2,
+}
+
+binary_functions! {
+    register_logical compared (a, b, /, *, stream = None)
+    /// Logical AND of two arrays: true where both elements are nonzero.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, b : array_like
+    ///     Operands whose shapes broadcast.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Bool array of the broadcast shape.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an operand is not convertible to an array.
+    /// ValueError
+    ///     If the shapes do not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// logical_or, logical_xor, logical_not, bitwise_and
+    ///
+    /// Notes
+    /// -----
+    /// Operands of any dtype; NaN is not zero.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.logical_and(mx.array([0, 2]), mx.array([3.0, mx.nan]))
+    /// array([False, True], dtype=bool)
+    logical_and logical_and,
+    /// Logical OR of two arrays: true where either element is nonzero.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, b : array_like
+    ///     Operands whose shapes broadcast.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Bool array of the broadcast shape.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an operand is not convertible to an array.
+    /// ValueError
+    ///     If the shapes do not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// logical_and, logical_xor, logical_not, bitwise_or
+    ///
+    /// Notes
+    /// -----
+    /// Operands of any dtype; NaN is not zero.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.logical_or(mx.array([0, 2]), mx.array([0.0, 0.0]))
+    /// array([False, True], dtype=bool)
+    logical_or logical_or,
+    /// Logical XOR of two arrays: true where exactly one element is nonzero.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, b : array_like
+    ///     Operands whose shapes broadcast.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Bool array of the broadcast shape.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an operand is not convertible to an array.
+    /// ValueError
+    ///     If the shapes do not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// logical_and, logical_or, logical_not, bitwise_xor
+    ///
+    /// Notes
+    /// -----
+    /// Operands of any dtype; NaN is not zero.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.logical_xor(mx.array([0, 2]), mx.array([3, 3]))
+    /// array([True, False], dtype=bool)
+    logical_xor logical_xor,
 }
 
 /// Convert the elements of an array to another dtype.
@@ -3294,6 +3293,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_binary_named(module)?;
     register_comparisons(module)?;
     register_binary(module)?;
+    register_logical(module)?;
     for function in [
         wrap_pyfunction!(astype, module)?,
         wrap_pyfunction!(clip, module)?,

@@ -34,8 +34,10 @@ use crate::transforms::kernel::kernel;
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If `x` is 0-D, `weight` is not as long as the last axis, or the dtype is not real floating point.
+///     If `x` is 0-D or `weight` is not as long as the last axis.
 ///
 /// See Also
 /// --------
@@ -78,8 +80,10 @@ fn rms_norm(x: Operand, weight: Option<Operand>, eps: f64, stream: Option<Stream
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If `x` is 0-D, `weight` or `bias` is not as long as the last axis, or the dtype is not real floating point.
+///     If `x` is 0-D, or `weight` or `bias` is not as long as the last axis.
 ///
 /// See Also
 /// --------
@@ -137,9 +141,11 @@ fn layer_norm(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If `a` is not real floating point, or `offset` is not an integer.
 /// ValueError
-///     If `dims` is odd or out of range, `a` has fewer than two axes or is not real floating point, `offset` is not an
-///     integer, `freqs` or `offset` has another shape, or not exactly one of `base` and `freqs` is given.
+///     If `dims` is odd or out of range, `a` has fewer than two axes, `freqs` or `offset` has another shape, or not exactly
+///     one of `base` and `freqs` is given.
 ///
 /// Notes
 /// -----
@@ -242,10 +248,9 @@ impl<'a, 'py> FromPyObject<'a, 'py> for MaskArg {
 /// Raises
 /// ------
 /// ValueError
-///     If the shapes do not match, an array has fewer than three axes, the dtype is not real floating point, or the
-///     name of the mask is unknown.
+///     If the shapes do not match, an array has fewer than three axes, or the name of the mask is unknown.
 /// TypeError
-///     If `mask` is a number.
+///     If `mask` is a number, or the dtype is not real floating point.
 ///
 /// See Also
 /// --------
@@ -314,8 +319,10 @@ fn scaled_dot_product_attention(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If `logits` is not real floating-point, or the targets are not integers.
 /// ValueError
-///     If the shapes or dtypes do not match.
+///     If the shapes do not match.
 /// IndexError
 ///     When evaluated, if another target lies outside ``[0, classes)``.
 ///
@@ -364,8 +371,10 @@ fn cross_entropy(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If `log_probs` is boolean, or the targets are not integers.
 /// ValueError
-///     If the shapes or dtypes do not match.
+///     If the shapes do not match.
 /// IndexError
 ///     When evaluated, if another target lies outside ``[0, classes)``.
 ///
@@ -417,8 +426,10 @@ fn nll_loss(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If a dtype is complex.
 /// ValueError
-///     If the shapes do not match or a dtype is complex.
+///     If the shapes do not match.
 ///
 /// Notes
 /// -----

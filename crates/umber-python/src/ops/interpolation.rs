@@ -39,8 +39,6 @@ use crate::new_array::NewArray;
 ///     If `x` or `xp` is complex, or an argument is not convertible to an array.
 /// ValueError
 ///     If `xp` and `fp` are not vectors of the same length of at least one, or `period` is zero or not finite.
-/// OverflowError
-///     If a Python integer does not fit the dtype of the other operand.
 ///
 /// See Also
 /// --------
@@ -69,9 +67,9 @@ fn interp(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let (xp, fp) = (xp.into_array(), fp.into_array());
-    let x = x.promote_with(&xp)?;
-    let left = left.map(|left| left.promote_with(&fp)).transpose()?;
-    let right = right.map(|right| right.promote_with(&fp)).transpose()?;
+    let x = x.widen_with(&xp)?;
+    let left = left.map(|left| left.widen_with(&fp)).transpose()?;
+    let right = right.map(|right| right.widen_with(&fp)).transpose()?;
     let outside = Outside { left: left.as_ref(), right: right.as_ref(), period };
     record_on(stream, || ops::interp(&x, &xp, &fp, outside)).map(NewArray::from)
 }

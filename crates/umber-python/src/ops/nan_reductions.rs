@@ -467,13 +467,13 @@ macro_rules! dispersions {
                 axis: Option<Ints>,
                 keepdims: bool,
                 ddof: i64,
-                correction: Option<i64>,
+                correction: Option<f64>,
                 dtype: Option<DtypeArg>,
                 r#where: Option<Operand>,
                 mean: Option<Operand>,
                 stream: Option<StreamArg>,
             ) -> PyResult<NewArray> {
-                let (a, ddof) = (a.into_array(), correction.unwrap_or(ddof));
+                let (a, ddof) = (a.into_array(), correction.unwrap_or(ddof as f64));
                 let args = ReductionArgs::new(&a, dtype, None, r#where)?.with_mean(&a, mean)?;
                 let (axes, keep) = (axes(axis.as_ref()), keep(keepdims));
                 record_on(stream, || ops::$name(&a, axes, keep, ddof, args.selection())).map(NewArray::from)
@@ -501,8 +501,8 @@ dispersions! {
     /// ddof : int, optional
     ///     Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
     ///     Default: 0.
-    /// correction : int, optional
-    ///     The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    /// correction : float, optional
+    ///     The array API standard's name for `ddof`; it takes precedence and may be fractional. Default: `ddof`.
     /// dtype : dtype, str or type, optional
     ///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
     ///     `a`; float32 for integers, booleans and float8.
@@ -557,8 +557,8 @@ dispersions! {
     /// ddof : int, optional
     ///     Delta degrees of freedom: the divisor is ``n - ddof``, where ``n`` counts the elements that are not NaN.
     ///     Default: 0.
-    /// correction : int, optional
-    ///     The array API standard's name for `ddof`; it takes precedence. Default: `ddof`.
+    /// correction : float, optional
+    ///     The array API standard's name for `ddof`; it takes precedence and may be fractional. Default: `ddof`.
     /// dtype : dtype, str or type, optional
     ///     Dtype that elements are converted to before the reduction, and the dtype of the result. Default: that of
     ///     `a`; float32 for integers, booleans and float8.

@@ -575,7 +575,7 @@ unary_functions! {
 }
 
 binary_functions! {
-    register_binary (a, b, /, *, stream = None)
+    register_binary pair (a, b, /, *, stream = None)
     /// Base-2 logarithm of a sum of powers of two: `log2(2**a + 2**b)`, without overflow.
     ///
     /// Parameters
@@ -760,42 +760,6 @@ binary_functions! {
     /// >>> mx.heaviside(mx.array([-1.5, 0.0, 2.0]), 0.5)
     /// array([0, 0.5, 1], dtype=float32)
     heaviside heaviside,
-    /// Elements of `a` raised to the powers `b` in double precision.
-    ///
-    /// Parameters
-    /// ----------
-    /// a, b : array_like
-    ///     Operands whose shapes broadcast.
-    /// stream : Stream or Device, optional
-    ///     Where the operation runs. Default: the default stream of the default device.
-    ///
-    /// Returns
-    /// -------
-    /// array
-    ///     Array of the broadcast shape; float64, or complex128 if either operand is complex.
-    ///
-    /// Raises
-    /// ------
-    /// TypeError
-    ///     If an operand is not convertible to an array.
-    /// ValueError
-    ///     If the shapes do not broadcast.
-    /// OverflowError
-    ///     If a Python integer does not fit the dtype of the other operand.
-    ///
-    /// See Also
-    /// --------
-    /// power
-    ///
-    /// Notes
-    /// -----
-    /// Unlike `power`, integers have negative powers. Negative real numbers to a fractional power give NaN.
-    ///
-    /// Examples
-    /// --------
-    /// >>> mx.float_power(mx.array([2]), mx.array([3, 0, -1]))
-    /// array([8, 1, 0.5], dtype=float64)
-    float_power float_power,
     /// Maximum of two arrays, element by element; where one is NaN, the other one.
     ///
     /// Parameters
@@ -942,6 +906,44 @@ binary_functions! {
     /// >>> mx.lcm(mx.array([4, -6, 0]), mx.array([6, 4, 5]))
     /// array([12, 12, 0], dtype=int32)
     lcm lcm,
+}
+
+binary_functions! {
+    register_double in_double (a, b, /, *, stream = None)
+    /// Elements of `a` raised to the powers `b` in double precision.
+    ///
+    /// Parameters
+    /// ----------
+    /// a, b : array_like
+    ///     Operands whose shapes broadcast.
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array of the broadcast shape; float64, or complex128 if either operand is complex.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an operand is not convertible to an array.
+    /// ValueError
+    ///     If the shapes do not broadcast.
+    ///
+    /// See Also
+    /// --------
+    /// power
+    ///
+    /// Notes
+    /// -----
+    /// Unlike `power`, integers have negative powers. Negative real numbers to a fractional power give NaN.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.float_power(mx.array([2]), mx.array([3, 0, -1]))
+    /// array([8, 1, 0.5], dtype=float64)
+    float_power float_power,
 }
 
 /// Reinterpret the bytes of an array as another dtype.
@@ -1203,6 +1205,7 @@ fn angle(a: Operand, deg: bool, stream: Option<StreamArg>) -> PyResult<NewArray>
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     register_unary(module)?;
     register_binary(module)?;
+    register_double(module)?;
     for function in [
         wrap_pyfunction!(view, module)?,
         wrap_pyfunction!(ldexp, module)?,

@@ -203,9 +203,10 @@ pub(super) fn sample_dtype(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, the bounds do not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If the bounds do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -261,9 +262,10 @@ fn uniform(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not floating point.
 /// ValueError
-///     If the dtype is not floating point, `scale` is a negative number, the shapes do not broadcast,
-///     the shape has a negative length, or `key` is not a key.
+///     If `scale` is a negative number, the shapes do not broadcast, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -319,9 +321,10 @@ fn normal(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If `p` is not floating point.
 /// ValueError
-///     If `p` is not floating point, `p` does not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If `p` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -374,9 +377,11 @@ fn bernoulli(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not integer or bool.
 /// ValueError
-///     If ``low >= high`` for numbers, the bounds do not fit the dtype, the dtype is not integer or bool, the bounds do
-///     not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If ``low >= high`` for numbers, the bounds do not fit the dtype, the bounds do not broadcast to `shape`, the shape
+///     has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -432,9 +437,10 @@ fn randint(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, the bounds do not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If the bounds do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -485,9 +491,10 @@ fn truncated_normal(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point,
-///     the shape has a negative length, or `key` is not a key.
+///     If the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -541,9 +548,10 @@ fn gumbel(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, `scale` is a negative number, the shapes do not broadcast,
-///     the shape has a negative length, or `key` is not a key.
+///     If `scale` is a negative number, the shapes do not broadcast, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -611,9 +619,10 @@ fn laplace(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, the shapes do not match or broadcast,
-///     the shape has a negative length, or `key` is not a key.
+///     If the shapes do not match or broadcast, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -968,9 +977,11 @@ fn choice(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If the dtype is not real floating point, `scale` is a negative number, `scale` does not broadcast to `shape`,
-///     the shape has a negative length, or `key` is not a key.
+///     If `scale` is a negative number, `scale` does not broadcast to `shape`, the shape has a negative length, or `key` is
+///     not a key.
 ///
 /// See Also
 /// --------
@@ -1022,9 +1033,11 @@ fn exponential(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If `a` is a number that is not positive, `scale` is a negative number, the dtype is not real floating point, the
-///     parameters do not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If `a` is a number that is not positive, `scale` is a negative number, the parameters do not broadcast to `shape`,
+///     the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -1077,9 +1090,11 @@ fn gamma(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If `a` or `b` is a number that is not positive, the dtype is not real floating point, the parameters do not
-///     broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If `a` or `b` is a number that is not positive, the parameters do not broadcast to `shape`, the shape has a negative
+///     length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -1132,9 +1147,11 @@ fn beta(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is not real floating point.
 /// ValueError
-///     If an element of `alpha` is not positive, `alpha` is 0-D, the dtype is not real floating point, `alpha` does not
-///     broadcast, the shape has a negative length, or `key` is not a key.
+///     If an element of `alpha` is not positive, `alpha` is 0-D, `alpha` does not broadcast, the shape has a negative
+///     length, or `key` is not a key.
 ///
 /// See Also
 /// --------
@@ -1188,9 +1205,11 @@ fn dirichlet(
 ///
 /// Raises
 /// ------
+/// TypeError
+///     If the dtype is bool or complex.
 /// ValueError
-///     If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, the dtype is bool or
-///     complex, `lam` does not broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+///     If `lam` is a number that is negative, NaN or above the maximum of an integer dtype, `lam` does not broadcast to
+///     `shape`, the shape has a negative length, or `key` is not a key.
 ///
 /// See Also
 /// --------

@@ -999,6 +999,14 @@ pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
     })
 }
 
+/// Fail for an option that the mode of `pad` does not read.
+fn refuse_unless(is_read: bool, option: &str, mode: &str) -> PyResult<()> {
+    if is_read {
+        return Ok(());
+    }
+    Err(PyValueError::new_err(format!("[pad] {option} has no meaning in mode '{mode}'")))
+}
+
 /// Extend an array at the ends of its axes.
 ///
 /// Parameters
@@ -1014,9 +1022,10 @@ pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
 /// constant_values : array_like, optional
 ///     Value of the border in mode ``"constant"``, converted to the dtype of `a`; it broadcasts to the result. Default: 0.
 /// end_values : array_like, optional
-///     Outermost value in mode ``"linear_ramp"``, a single number. Default: 0.
+///     Outermost value in mode ``"linear_ramp"``, a single number; other modes refuse it. Default: 0.
 /// stat_length : int, optional
-///     Number of elements next to the border that a statistic is computed from. Default: all elements along the axis.
+///     Number of elements next to the border that a statistic is computed from; modes without one refuse it. Default: all
+///     elements along the axis.
 /// stream : Stream or Device, optional
 ///     Where the operation runs. Default: the default stream of the default device.
 ///
@@ -1029,7 +1038,8 @@ pub(super) fn pad_mode(op: &str, name: &str) -> PyResult<PadMode> {
 /// ------
 /// ValueError
 ///     If a width is negative, there are not as many pairs as axes, the mode is unknown, a value does not broadcast,
-///     `stat_length` is 0, or an axis of length 0 is padded in a mode that needs elements.
+///     `stat_length` is 0, the mode does not use `end_values` or `stat_length`, or an axis of length 0 is padded in a mode
+///     that needs elements.
 /// TypeError
 ///     If `pad_width` does not consist of integers.
 ///
@@ -1073,12 +1083,16 @@ fn pad(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let a = a.into_array();
+    let name = mode;
     let mode = match pad_mode("pad", mode)? {
         PadMode::Statistic(statistic, _) => PadMode::Statistic(statistic, stat_length),
         mode => mode,
     };
+    let is_ramp = mode == PadMode::LinearRamp;
+    refuse_unless(is_ramp || end_values.is_none(), "end_values", name)?;
+    refuse_unless(matches!(mode, PadMode::Statistic(..)) || stat_length.is_none(), "stat_length", name)?;
     let widths = widths(pad_width, a.ndim())?;
-    let value = match if mode == PadMode::LinearRamp { end_values } else { constant_values } {
+    let value = match if is_ramp { end_values } else { constant_values } {
         Some(value) => value.promote_with(&a)?,
         None => Array::scalar(0, a.dtype()),
     };

@@ -160,7 +160,8 @@ fn variables(rowvar: bool) -> Variables {
 /// TypeError
 ///     If `fweights` is not of an integer dtype, or an argument is not convertible to an array.
 /// ValueError
-///     If `m` or `y` has more than two axes, the numbers of observations differ, or the weights have another shape.
+///     If `m` or `y` has more than two axes, the numbers of observations differ, or weights have another shape or are
+///     negative. Inside `vmap` and `compile`, values of weights are not checked.
 ///
 /// See Also
 /// --------

@@ -39,10 +39,11 @@ class _Convolution(Module):
     ) -> None:
         super().__init__()
         name = type(self).__name__
-        if groups < 1 or in_channels % groups != 0:
-            raise ValueError(
-                f"[{name}] in_channels {in_channels} must be divisible by groups {groups}"
-            )
+        for channels, count in (("in_channels", in_channels), ("out_channels", out_channels)):
+            if groups < 1 or count % groups != 0:
+                raise ValueError(
+                    f"[{name}] {channels} {count} must be divisible by groups {groups}"
+                )
         kernel = per_axis(name, "kernel_size", kernel_size, self.axes, minimum=1)
         fan_in = in_channels // groups * math.prod(kernel)
         s = 1 / math.sqrt(fan_in) if fan_in > 0 else 0.0
@@ -123,8 +124,8 @@ class Conv1d(_Convolution):
     Raises
     ------
     ValueError
-        If `groups` does not divide `in_channels`, if a size is not an integer or is too small, or
-        if `padding` is `"same"` and a stride is not 1.
+        If `groups` does not divide `in_channels` and `out_channels`, if a size is not an integer
+        or is too small, or if `padding` is `"same"` and a stride is not 1.
 
     See Also
     --------
@@ -190,8 +191,8 @@ class Conv2d(_Convolution):
     Raises
     ------
     ValueError
-        If `groups` does not divide `in_channels`, if a size is not an integer or is too small, or
-        if `padding` is `"same"` and a stride is not 1.
+        If `groups` does not divide `in_channels` and `out_channels`, if a size is not an integer
+        or is too small, or if `padding` is `"same"` and a stride is not 1.
 
     See Also
     --------

@@ -60,7 +60,7 @@ pub fn scaled_dot_product_attention(q: &Array, k: &Array, v: &Array, options: At
     let dtype = promote(promote(q.dtype(), k.dtype()), v.dtype());
     ensure!(
         dtype.is_floating(),
-        Value(OP),
+        Type(OP),
         "dtype {dtype} is not supported, expected real floating-point numbers"
     );
     let [q, k, v] = operands(q, k, v)?;

@@ -1,6 +1,6 @@
 //! Losses of logits or log-probabilities and target classes.
 
-use umber_types::{BinaryKind, DType, Kind, Result, Shape, ensure};
+use umber_types::{BinaryKind, DType, Kind, Result, Shape, bail, ensure};
 
 use crate::graph::Array;
 use crate::primitives::composite::{Shifted, shifted_logsumexp};
@@ -32,10 +32,9 @@ use crate::primitives::select::Select;
 pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> Result<Array> {
     const OP: &str = "cross_entropy";
     ensure!(
-        logits.ndim() > 0 && logits.dtype().is_floating(),
-        Value(OP),
-        "logits must be real floating-point with a class axis, got shape {} and dtype {}",
-        logits.shape(),
+        logits.dtype().is_floating(),
+        Type(OP),
+        "logits must be real floating-point, not {}",
         logits.dtype()
     );
     check_targets(OP, "logits", logits, targets)?;
@@ -67,13 +66,7 @@ pub fn cross_entropy(logits: &Array, targets: &Array, ignored: Option<i64>) -> R
 /// ```
 pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Result<Array> {
     const OP: &str = "nll_loss";
-    ensure!(
-        log_probs.ndim() > 0 && log_probs.dtype() != DType::Bool,
-        Value(OP),
-        "log-probabilities must be numeric with a class axis, got shape {} and dtype {}",
-        log_probs.shape(),
-        log_probs.dtype()
-    );
+    ensure!(log_probs.dtype() != DType::Bool, Type(OP), "log-probabilities must be numeric, not bool");
     check_targets(OP, "log-probabilities", log_probs, targets)?;
     if targets.size() == 0 {
         return Ok(Array::full(targets.shape().clone(), 0.0, log_probs.dtype()));
@@ -85,10 +78,12 @@ pub fn nll_loss(log_probs: &Array, targets: &Array, ignored: Option<i64>) -> Res
 }
 
 fn check_targets(op: &str, name: &str, scores: &Array, targets: &Array) -> Result<()> {
-    let (&classes, rows) = scores.shape().split_last().expect("at least one axis");
+    let Some((&classes, rows)) = scores.shape().split_last() else {
+        bail!(Value(op), "{name} must have a class axis, got shape ()")
+    };
     ensure!(
         targets.dtype().is_integer(),
-        Value(op),
+        Type(op),
         "targets must be integer class indices, not {}",
         targets.dtype()
     );

@@ -51,7 +51,7 @@ pub fn gated_delta_update(operands: GatedDeltaUpdate<'_>) -> Result<[Array; 2]> 
     for (name, array) in named.into_iter().chain(initial_state.map(|state| ("initial_state", state))) {
         ensure!(
             !array.dtype().is_complex(),
-            Value("gated_delta_update"),
+            Type("gated_delta_update"),
             "{name} must be real, not {}",
             array.dtype()
         );

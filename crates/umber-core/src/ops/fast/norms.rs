@@ -15,7 +15,7 @@ fn operands(op: &str, x: &Array, weights: &[Option<&Array>]) -> Result<Inputs> {
     let dtype = inputs.iter().fold(x.dtype(), |dtype, array| promote(dtype, array.dtype()));
     ensure!(
         x.dtype().is_floating() && dtype.is_floating(),
-        Value(op),
+        Type(op),
         "x and the result must be real floating-point, got {} and {dtype}",
         x.dtype()
     );

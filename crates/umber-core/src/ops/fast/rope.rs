@@ -63,7 +63,7 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
     );
     ensure!(
         a.dtype().is_floating(),
-        Value("rope"),
+        Type("rope"),
         "dtype {} is not supported, expected real floating-point numbers",
         a.dtype()
     );
@@ -97,7 +97,7 @@ pub fn rope(a: &Array, rotation: Rotation<'_>, offset: &Array) -> Result<Array> 
 /// The offset of each sample, with axes of length one appended to broadcast over the other batch axes of `a`.
 fn aligned(a: &Array, offset: &Array) -> Result<Array> {
     let batch = a.ndim() - 2;
-    ensure!(offset.dtype().is_integer(), Value("rope"), "offset must be integer, not {}", offset.dtype());
+    ensure!(offset.dtype().is_integer(), Type("rope"), "offset must be integer, not {}", offset.dtype());
     let samples = if batch > 0 { a.shape()[0] } else { 1 };
     let fits = offset.ndim() == 0 || offset.ndim() == 1 && (offset.size() == 1 || offset.size() == samples);
     ensure!(

@@ -23,6 +23,7 @@ pub use bounds::OutOfBounds;
 pub(crate) use bounds::{check_known, resolve_indices};
 pub use index_macro::{IndexInteger, RangeWithStep};
 pub use part::{Entry, part};
+pub(in crate::ops) use take_functions::take_as;
 pub use take_functions::{
     dynamic_slice, dynamic_slice_update, put_along_axis, take, take_along_axis, take_within,
 };

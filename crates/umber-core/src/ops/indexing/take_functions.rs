@@ -29,21 +29,31 @@ use crate::primitives::slice_update::slice_update;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn take(a: &Array, indices: &Array, axis: Option<i64>) -> Result<Array> {
-    check_integers("take", indices)?;
+    take_as("take", a, indices, axis)
+}
+
+/// [`take`]; `op` names the function in errors.
+pub(in crate::ops) fn take_as(
+    op: &'static str,
+    a: &Array,
+    indices: &Array,
+    axis: Option<i64>,
+) -> Result<Array> {
+    check_integers(op, indices)?;
     if let Some(index) = indices.constant() {
-        let axis = axis.map(|axis| normalize_axis("take", axis, a.ndim())).transpose()?;
+        let axis = axis.map(|axis| normalize_axis(op, axis, a.ndim())).transpose()?;
         let length = axis.map_or(a.size(), |axis| a.shape()[axis]);
         let index = index.as_i64();
         if indices.size() > 0 && !(-(length as i64)..length as i64).contains(&index) {
-            return Err(out_of_bounds(index, axis.unwrap_or(0), length).with_op("take"));
+            return Err(out_of_bounds(index, axis.unwrap_or(0), length).with_op(op));
         }
     }
     let Some(axis) = axis else {
-        let indexer = Places::grid("take", &[0], smallvec![indices.clone()]);
+        let indexer = Places::grid(op, &[0], smallvec![indices.clone()]);
         return indexer.read(&rules::reshape(a, [a.size()])?);
     };
-    let axis = normalize_axis("take", axis, a.ndim())?;
-    let indexer = Places::grid("take", &[axis], smallvec![indices.clone()]);
+    let axis = normalize_axis(op, axis, a.ndim())?;
+    let indexer = Places::grid(op, &[axis], smallvec![indices.clone()]);
     let gathered = indexer.read(a)?;
     let indexed_ndim = indices.ndim();
     let order = (indexed_ndim..indexed_ndim + axis)

@@ -29,7 +29,7 @@ use crate::primitives::slice::slice_along;
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn bernoulli(p: &Array, shape: Option<&[i64]>, key: Option<&Array>) -> Result<Array> {
-    ensure!(p.dtype().is_floating(), Value("bernoulli"), "p must be floating-point, not {}", p.dtype());
+    ensure!(p.dtype().is_floating(), Type("bernoulli"), "p must be floating-point, not {}", p.dtype());
     let shape = match shape {
         Some(shape) => Shape::checked("bernoulli", shape)?,
         None => p.shape().clone(),
@@ -71,7 +71,7 @@ pub fn randint(
 ) -> Result<Array> {
     ensure!(
         dtype.is_integer() || dtype == DType::Bool,
-        Value("randint"),
+        Type("randint"),
         "dtype {dtype} is not supported, expected an integer dtype or bool"
     );
     let shape = Shape::checked("randint", shape.lengths().as_ref())?;

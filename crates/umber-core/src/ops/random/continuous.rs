@@ -132,7 +132,7 @@ pub fn normal(
 ) -> Result<Array> {
     ensure!(
         dtype.is_inexact() && !dtype.is_float8(),
-        Value("normal"),
+        Type("normal"),
         "dtype {dtype} is not supported, expected floating-point or complex numbers"
     );
     let shape = Shape::checked("normal", shape.lengths().as_ref())?;

@@ -20,7 +20,7 @@ use crate::primitives::slice::slice_along;
 fn check_countable(op: &str, dtype: DType) -> Result<()> {
     ensure!(
         dtype.is_integer() || (dtype.is_floating() && !dtype.is_float8()),
-        Value(op),
+        Type(op),
         "dtype {dtype} is not supported, expected integers or real floating-point numbers"
     );
     Ok(())
@@ -206,7 +206,7 @@ pub fn multinomial(
         "p must have at least one category along its last axis, got shape {}",
         p.shape()
     );
-    ensure!(!p.dtype().is_complex(), Value(OP), "p must be real, not {}", p.dtype());
+    ensure!(!p.dtype().is_complex(), Type(OP), "p must be real, not {}", p.dtype());
     if has_value(p)? {
         let values = cast(p, DType::Float64)?.to_vec::<f64>()?;
         for row in values.chunks(categories) {

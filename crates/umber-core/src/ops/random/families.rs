@@ -16,7 +16,7 @@ use crate::primitives::slice::slice_along;
 
 /// A parameter of a distribution, in float64 and of the shape of the draw.
 pub(super) fn parameter(op: &str, name: &str, value: &Array, shape: &Shape) -> Result<Array> {
-    ensure!(!value.dtype().is_complex(), Value(op), "{name} must be real, not {}", value.dtype());
+    ensure!(!value.dtype().is_complex(), Type(op), "{name} must be real, not {}", value.dtype());
     ensure!(
         value.shape().broadcasts_to(shape),
         Value(op),

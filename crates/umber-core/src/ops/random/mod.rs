@@ -40,7 +40,7 @@ fn check_key(op: &str, key: &Array) -> Result<()> {
 fn check_real(op: &str, dtype: DType) -> Result<()> {
     ensure!(
         dtype.is_floating() && !dtype.is_float8(),
-        Value(op),
+        Type(op),
         "dtype {dtype} is not supported, expected real floating-point numbers"
     );
     Ok(())

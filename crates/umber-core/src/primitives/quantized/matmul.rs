@@ -98,10 +98,10 @@ impl QuantizedMatMul {
         };
         match (batch_indices, self.product.transposed) {
             ([left, right, targets], Transposed::Yes) => {
-                indexed_matmul(arrays[0].shape()[0], [&a, &b], [targets, left, right])
+                indexed_matmul("gather_qmm", arrays[0].shape()[0], [&a, &b], [targets, left, right])
             }
             ([left, right, targets], Transposed::No) => {
-                indexed_matmul(arrays[0].shape()[0], [&a, &b], [left, targets, right])
+                indexed_matmul("gather_qmm", arrays[0].shape()[0], [&a, &b], [left, targets, right])
             }
             _ => super::super::matmul::matmul(&a, &b),
         }
