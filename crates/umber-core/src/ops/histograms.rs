@@ -241,7 +241,7 @@ pub fn histogram(
 }
 
 /// The bin of each element of a vector; the number of bins for those outside of all bins and for NaN.
-fn bin_indices(op: &str, edges: &Array, elements: &Array) -> Result<Array> {
+fn bin_indices(op: &'static str, edges: &Array, elements: &Array) -> Result<Array> {
     let count = edges.size() - 1;
     let insertion = search_as(op, edges, elements, Side::Right, None)?;
     let number = |value: usize| Array::scalar(value as i64, insertion.dtype());
