@@ -25,6 +25,7 @@ _container_like: Callable[[Any, list], Any] = mx._container_like  # type: ignore
 _nodes: dict[type, tuple] = mx._tree_nodes  # type: ignore[attr-defined]
 # `mx.random.state` is a sequence of one key.
 _SEQUENCES = (list, tuple, type(mx.random.state))
+_CONTAINERS = (*_SEQUENCES, dict)
 # More gaps in a list than this are an error.
 _MAX_GAPS = 1 << 20
 _MAX_DIGITS = 18
@@ -597,66 +598,65 @@ def _as_array(path: Any, leaf: Any) -> mx.array:
 
 
 def _map(fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any) -> Any:
-    if is_leaf is not None and is_leaf(tree):
-        return fn(tree, *rest)
-    children = _children(tree)
-    if children is None:
+    if (is_leaf is not None and is_leaf(tree)) or not (
+        isinstance(tree, _CONTAINERS) or type(tree) in _nodes
+    ):
         return fn(tree, *rest)
     mapped = [
         _map(fn, child, [_child("tree_map", other, key) for other in rest], is_leaf)
-        for key, child in children
+        for key, child in _children(tree)
     ]
-    return _rebuild(tree, children, mapped)
+    return _rebuild(tree, tree, mapped)
 
 
 def _map_with_path(
     fn: Callable[..., Any], tree: Any, rest: Sequence[Any], is_leaf: Any, path: Any
 ) -> Any:
-    children = None if is_leaf is not None and is_leaf(tree) else _children(tree)
-    if children is None:
+    if (is_leaf is not None and is_leaf(tree)) or not (
+        isinstance(tree, _CONTAINERS) or type(tree) in _nodes
+    ):
         return fn(path, tree, *rest)
     prefix = f"{path}." if path else ""
     mapped = []
-    for key, child in children:
+    for key, child in _children(tree):
         others = [_child("tree_map_with_path", other, key) for other in rest]
         mapped.append(_map_with_path(fn, child, others, is_leaf, f"{prefix}{key}"))
-    return _rebuild(tree, children, mapped)
+    return _rebuild(tree, tree, mapped)
 
 
-def _children(tree: Any) -> list[tuple[Any, Any]] | None:
-    """The children of a node with their keys, or None for a leaf."""
-    if _nodes and type(tree) in _nodes:
+def _children(tree: Any) -> Iterable[tuple[Any, Any]]:
+    """The children of a node with their keys."""
+    if type(tree) in _nodes:
         children, _, names = _flatten_node(tree)
-        return [*(enumerate(children) if names is None else zip(names, children, strict=True))]
-    if isinstance(tree, _SEQUENCES):
-        return [*enumerate(tree)]
-    return [*tree.items()] if isinstance(tree, dict) else None
+        return enumerate(children) if names is None else zip(names, children, strict=True)
+    return tree.items() if isinstance(tree, dict) else enumerate(tree)
 
 
-def _rebuild(like: Any, children: Sequence[tuple[Any, Any]], mapped: list[Any]) -> Any:
+def _rebuild(like: Any, keys: Iterable[Any], children: list[Any]) -> Any:
     """A node of the type of `like`, with other children; a list for a state, a dict for a module.
 
-    The new children are a list, not a generator: a generator that recurses uses the C stack at each
-    level, which may overflow before Python's recursion limit is reached.
+    `keys` are those of a dict. The children are a list, not a generator: a generator that recurses
+    uses the C stack at each level, which may overflow before Python's recursion limit is reached.
     """
-    if _nodes and type(like) in _nodes:
-        _, unflatten, _ = _nodes[type(like)]
-        return unflatten(_flatten_node(like)[1], tuple(mapped))
+    kind = type(like)
+    if kind is list:
+        return children
+    if kind is dict:
+        return dict(zip(keys, children, strict=True))
+    if kind in _nodes:
+        return _nodes[kind][1](_flatten_node(like)[1], tuple(children))
     if isinstance(like, tuple):
         # Constructors of subclasses, such as named tuples, may take other arguments.
-        return tuple.__new__(type(like), mapped)
+        return tuple.__new__(kind, children)
     if isinstance(like, dict):
-        pairs = [(key, value) for (key, _), value in zip(children, mapped, strict=True)]
-        return dict(pairs) if type(like) is dict or callable(like) else _container_like(like, pairs)
-    is_plain = type(like) is list or not isinstance(like, list)
-    return mapped if is_plain else _container_like(like, mapped)
+        pairs = zip(keys, children, strict=True)
+        return dict(pairs) if callable(like) else _container_like(like, [*pairs])
+    return _container_like(like, children) if isinstance(like, list) else children
 
 
 def _child(op: str, tree: Any, key: Any) -> Any:
     try:
-        if _nodes and type(tree) in _nodes:
-            return dict(_children(tree) or ())[key]
-        return tree[key]
+        return dict(_children(tree))[key] if type(tree) in _nodes else tree[key]
     except (KeyError, IndexError, TypeError) as error:
         raise type(error)(
             f"[{op}] trees differ in structure: {type(tree).__name__} has no {key!r}"
@@ -707,10 +707,9 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
         return tree_b
     if _is_missing(tree_b):
         return tree_a
-    if _nodes and type(tree_a) in _nodes and type(tree_a) is type(tree_b):
-        children, others = _children(tree_a) or [], _children(tree_b) or []
-        both = zip(children, others, strict=True)
-        return _rebuild(tree_a, children, [_merge(a, b, merge_fn) for (_, a), (_, b) in both])
+    if type(tree_a) in _nodes and type(tree_a) is type(tree_b):
+        both = zip(_children(tree_a), _children(tree_b), strict=True)
+        return _rebuild(tree_a, (), [_merge(a, b, merge_fn) for (_, a), (_, b) in both])
     if isinstance(tree_a, _SEQUENCES) and isinstance(tree_b, _SEQUENCES):
         longest = max(len(tree_a), len(tree_b))
         pairs = zip(_padded(tree_a, longest), _padded(tree_b, longest), strict=True)
@@ -721,7 +720,7 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
             _merge_entries(tree_a.get(key, _MISSING), tree_b.get(key, _MISSING), merge_fn)
             for key in keys
         ]
-        return _rebuild(tree_a, [(key, None) for key in keys], merged)
+        return _rebuild(tree_a, keys, merged)
     if merge_fn is None:
         raise ValueError(
             "[tree_merge] both trees have a value at the same path; pass a merge function"
@@ -732,9 +731,9 @@ def _merge(tree_a: Any, tree_b: Any, merge_fn: Callable[[Any, Any], Any] | None)
 def _flatten(
     tree: Any, prefix: str, is_leaf: Callable[[Any], bool] | None, put: Callable[[str, Any], None]
 ) -> None:
-    children = _children(tree) if is_leaf is None or not is_leaf(tree) else None
-    if children is not None:
-        for key, child in children:
+    is_node = isinstance(tree, _CONTAINERS) or type(tree) in _nodes
+    if is_node and (is_leaf is None or not is_leaf(tree)):
+        for key, child in _children(tree):
             _flatten(child, f"{prefix}.{key}", is_leaf, put)
         return
     put(prefix[1:], tree)
