@@ -186,10 +186,9 @@ fn count_of(op: &str, ids: &Array, order: IdOrder) -> Result<i64> {
         IdOrder::Any => max(ids, None, KeepAxes::No)?,
         IdOrder::Ascending => slice_along(ids, 0, length - 1, 1)?,
     };
-    let last = match data_dependent::value_of(op, &last)? {
-        Scalar::UInt(id) => i64::try_from(id).unwrap_or(i64::MAX),
-        id => id.as_i64(),
-    };
+    let last = data_dependent::value_of(op, &last)?;
+    let last =
+        if let Scalar::UInt(id) = last { i64::try_from(id).unwrap_or(i64::MAX) } else { last.as_i64() };
     Ok(last.max(-1).saturating_add(1))
 }
 
