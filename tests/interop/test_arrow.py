@@ -105,7 +105,9 @@ def test_empty_arrays(shape):
 @pytest.mark.parametrize("dtype", [mx.bfloat16, mx.complex64])
 def test_dtypes_that_arrow_lacks(dtype):
     for export in ("__arrow_c_array__", "__arrow_c_schema__"):
-        with pytest.raises(TypeError, match=rf"\[{export}\] Arrow has no type for dtype {dtype.name}"):
+        with pytest.raises(
+            TypeError, match=rf"\[{export}\] Arrow has no type for dtype {dtype.name}"
+        ):
             getattr(mx.ones(2, dtype=dtype), export)()
     with pytest.raises(
         BufferError, match=r"Arrow has no 0-d arrays; reshape the array to \(1,\) first"
@@ -269,6 +271,26 @@ def test_no_nulls():
     x, mask = mx.from_arrow(made(values), nulls="mask")
     assert (x.tolist(), mask.tolist()) == ([0, 1, 2], [False] * 3)
     assert mx.from_arrow(made(values), nulls="nan", copy=False).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("case", ["pandas", "table", "nulls"])
+def test_asarray_leaves_what_arrow_does_not_express_to_the_method_of_numpy(case):
+    values = np.arange(4.0)
+
+    class Source:
+        __module__ = "pandas.core.series" if case == "pandas" else "library"
+
+        def __arrow_c_array__(self, requested_schema=None):
+            column = made(values, validity=np.array([False] * 4) if case == "nulls" else None)
+            source = Made(b"+s", 4, [None], child=column) if case == "table" else column
+            return source.__arrow_c_array__()
+
+        def __array__(self, dtype=None, copy=None):
+            return np.full((4, 1), 7.0)
+
+    assert mx.asarray(Source()).tolist() == [[7.0]] * 4
+    x, _ = mx.from_arrow(Source(), nulls="mask")
+    assert x.tolist() == values.tolist()
 
 
 def test_streams():
