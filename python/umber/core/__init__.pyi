@@ -2,7 +2,7 @@
 
 """Lazy, differentiable arrays that share memory."""
 import builtins
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum
 from os import PathLike
 from types import EllipsisType, TracebackType
@@ -6031,6 +6031,61 @@ def asinh(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     """
 
 
+def associative_scan(
+    fn: Callable[..., Any],
+    elems: Any,
+    reverse: builtins.bool = False,
+    axis: int = 0,
+) -> Any:
+    """Combine all prefixes of sequences with an associative function, in logarithmic depth.
+
+    Parameters
+    ----------
+    fn : callable
+        Called as ``fn(a, b)`` with two trees like `elems`, of slices of the sequences; combines them element by element along
+        the axis and returns such a tree. Must be associative; earlier elements are in `a`.
+    elems : array or pytree of arrays
+        Sequences of equal length along `axis`.
+    reverse : bool, optional
+        Combine suffixes instead: start at the last element. Default: False.
+    axis : int, optional
+        Axis of the sequences. Default: 0.
+
+    Returns
+    -------
+    array or pytree of arrays
+        Arrays of the structure, shapes and dtypes of `elems`. Element ``i`` combines elements 0 to ``i``.
+
+    Raises
+    ------
+    TypeError
+        If `fn` is not callable, or returns another structure or other dtypes.
+    ValueError
+        If `elems` holds no arrays, if lengths differ, or if `fn` returns other shapes.
+    IndexError
+        If `axis` is out of bounds.
+
+    See Also
+    --------
+    scan, cumsum, cumprod
+
+    Notes
+    -----
+    ``out[i] = fn(out[i - 1], elems[i])``, computed by combining neighbours, scanning these pairs and inserting the prefixes
+    between them (Blelloch, "Prefix sums and their applications", 1990): about ``2 n`` combinations in ``2 log2(n)`` calls of
+    `fn`. These are recorded as ordinary operations, so all transforms apply. `scan` needs less memory, but its steps run in
+    order.
+
+    Examples
+    --------
+    >>> mx.associative_scan(mx.maximum, mx.array([1, 4, 2, 5, 3]))
+    array([1, 4, 4, 5, 5], dtype=int32)
+    >>> compose = lambda f, g: (f[0] * g[0], g[0] * f[1] + g[1])
+    >>> mx.associative_scan(compose, (mx.full(3, 0.5), mx.ones(3)))[1]
+    array([1, 1.5, 1.75], dtype=float32)
+    """
+
+
 def astype(
     a: _Operand,
     dtype: _DType,
@@ -8722,6 +8777,126 @@ def cumulative_sum(
     array([2, 5, 9], dtype=int32)
     >>> mx.cumulative_sum(mx.array([2, 3, 4]), include_initial=True)
     array([0, 2, 5, 9], dtype=int32)
+    """
+
+
+def custom_linear_solve(
+    matvec: Callable[..., Any],
+    b: Any,
+    solve: Callable[..., Any],
+    transpose_solve: Callable[..., Any] | None = None,
+    symmetric: builtins.bool = False,
+    has_aux: builtins.bool = False,
+) -> Any:
+    """Solve a linear system with a solver, and differentiate it implicitly.
+
+    Parameters
+    ----------
+    matvec : callable
+        Linear function: takes a tree like `b` and returns one. Derivatives reach the arrays that it captures.
+    b : array or pytree of arrays
+        Right-hand side: floating-point or complex arrays.
+    solve : callable
+        Called as ``solve(matvec, b)``; returns the ``x`` with ``matvec(x) = b``, a tree like `b`. Not differentiated.
+    transpose_solve : callable, optional
+        Called as ``transpose_solve(vecmat, b)`` like `solve`, with the function of the conjugate transpose. Reverse mode needs it.
+        Default: none.
+    symmetric : bool, optional
+        Whether the matrix equals its conjugate transpose, so that `solve` solves both. Default: False.
+    has_aux : bool, optional
+        Whether `solve` and `transpose_solve` return pairs ``(x, aux)``, where `aux` is any object. Default: False.
+
+    Returns
+    -------
+    array or pytree of arrays
+        What `solve` returned. With `has_aux` a pair ``(x, aux)``; no derivative passes through `aux`.
+
+    Raises
+    ------
+    TypeError
+        If a function is not callable, if `b` holds other dtypes, or if `matvec` or `solve` returns other structures or dtypes.
+    ValueError
+        If `matvec` or `solve` returns other shapes, if `matvec` reads the value of its argument, or if a reverse-mode derivative is
+        taken without `transpose_solve` and `symmetric`.
+
+    See Also
+    --------
+    custom_root, umber.core.linalg.solve
+
+    Notes
+    -----
+    ``A dx = db - dA x``: tangents are solutions of one more system, and cotangents of one with the conjugate transpose. So an
+    iterative solver in a `while_loop` has gradients without storing its steps, and higher derivatives too. `matvec` is
+    traced once more, on an array without values.
+
+    Examples
+    --------
+    >>> def jacobi(matvec, b):
+    ...     step = lambda x: x + 0.2 * (b - matvec(x))
+    ...     return mx.while_loop(lambda x: mx.abs(b - matvec(x)).max() > 1e-5, step, mx.zeros_like(b))
+    >>> def f(d, b):
+    ...     return mx.custom_linear_solve(lambda x: d * x, b, jacobi, symmetric=True).sum()
+    >>> mx.grad(f)(mx.array([2.0, 4.0]), mx.array([4.0, 8.0])).round(3)
+    array([-1, -0.5], dtype=float32)
+    """
+
+
+def custom_root(
+    f: Callable[..., Any],
+    initial_guess: Any,
+    solve: Callable[..., Any],
+    tangent_solve: Callable[..., Any],
+    has_aux: builtins.bool = False,
+) -> Any:
+    """Find a root of a function with a solver, and differentiate it implicitly.
+
+    Parameters
+    ----------
+    f : callable
+        Function of the unknowns; returns a tree like `initial_guess`. Derivatives reach the arrays that it captures.
+    initial_guess : array or pytree of arrays
+        Floating-point or complex arrays. No derivative reaches them.
+    solve : callable
+        Called as ``solve(f, initial_guess)``; returns an ``x`` with ``f(x) = 0``, a tree like `initial_guess`. Not differentiated.
+    tangent_solve : callable
+        Called as ``tangent_solve(g, y)`` with `f` linearised at the root, a linear function, and a tree `y` like
+        `initial_guess`; returns the ``x`` with ``g(x) = y``. For scalars ``lambda g, y: y / g(mx.ones_like(y))``, for vectors
+        ``lambda g, y: mx.linalg.solve(mx.jacfwd(g)(y), y)``. Must be differentiable for reverse mode.
+    has_aux : bool, optional
+        Whether `solve` returns a pair ``(x, aux)``, where `aux` is any object. Default: False.
+
+    Returns
+    -------
+    array or pytree of arrays
+        What `solve` returned. With `has_aux` a pair ``(x, aux)``; no derivative passes through `aux`.
+
+    Raises
+    ------
+    TypeError
+        If a function is not callable, if `initial_guess` holds other dtypes, or if `f` or `solve` returns other structures or
+        dtypes.
+    ValueError
+        If `f` or `solve` returns other shapes, or if `f` reads the value of an unknown.
+
+    See Also
+    --------
+    custom_linear_solve, custom_function, while_loop
+
+    Notes
+    -----
+    By the implicit function theorem, ``df/dx dx + df/dp dp = 0`` at the root for the parameters ``p`` that `f` captures. Tangents
+    solve this system with `tangent_solve`; cotangents solve the transposed one with its derivative. Memory and time of a
+    gradient do not depend on the number of the solver's steps. `f` is traced once more, on arrays without values.
+
+    Examples
+    --------
+    >>> def newton(f, x):
+    ...     return mx.while_loop(lambda x: mx.abs(f(x)) > 1e-5, lambda x: x - f(x) / mx.grad(f)(x), x)
+    >>> def square_root(a):
+    ...     f = lambda x: x * x - a
+    ...     return mx.custom_root(f, mx.array(1.0), newton, lambda g, y: y / g(mx.array(1.0)))
+    >>> mx.value_and_grad(square_root)(mx.array(4.0))
+    (array(2, dtype=float32), array(0.25, dtype=float32))
     """
 
 
@@ -17871,6 +18046,68 @@ def ptp(
     """
 
 
+def pure_callback(
+    callback: Callable[..., Any],
+    result_shape_dtypes: Any,
+    *args: Any,
+    vmap_method: Literal['sequential', 'expand_dims', 'broadcast_all'] | None = None,
+    **kwargs: Any,
+) -> Any:
+    """Record a call of a Python function that computes with the values of its arguments.
+
+    Parameters
+    ----------
+    callback : callable
+        Called as ``callback(*args, **kwargs)`` when the results are evaluated, with evaluated arrays. Returns arrays, NumPy
+        arrays or numbers in the structure of `result_shape_dtypes`. Must have no side effects.
+    result_shape_dtypes : ShapeDtypeStruct or pytree of ShapeDtypeStruct
+        Shapes and dtypes of the results. Arrays, and other objects with a shape and a dtype, are accepted.
+    *args, **kwargs : array_like or pytree of array_like
+        Arguments of `callback`. Numbers become arrays.
+    vmap_method : {"sequential", "expand_dims", "broadcast_all"}, optional
+        How `vmap` calls `callback`: once for each batch element, or once with batch axes in front of its arguments and results.
+        Arguments without a batch get a batch axis of length one with "expand_dims", and are repeated along it with
+        "broadcast_all". Default: None, an error.
+
+    Returns
+    -------
+    array or pytree of arrays
+        Results of `callback`, with the structure of `result_shape_dtypes`.
+
+    Raises
+    ------
+    TypeError
+        If `callback` is not callable, if an argument is not an array or number, or if `result_shape_dtypes` holds
+        something else than shapes and dtypes; on evaluation, if the results differ from it in structure or dtype.
+    ValueError
+        If `vmap_method` is unknown, or missing under `vmap`; if a derivative is taken; on evaluation, if the results have
+        other shapes.
+    RuntimeError
+        On evaluation, if `callback` raises an exception. The message contains its traceback.
+
+    See Also
+    --------
+    custom_function, eval_shape, vmap
+
+    Notes
+    -----
+    A way to call NumPy, SciPy or C code under `compile`, `vmap` and in loops, where arrays have no values. umber may call
+    `callback` later, more than once, or not at all, and on another thread. It has no derivative; a `custom_function`
+    around it can define one. Functions with callbacks cannot be exported.
+
+    Examples
+    --------
+    >>> import math
+    >>> def gamma(x):
+    ...     return math.gamma(x.item())
+    >>> f = lambda x: mx.pure_callback(gamma, x, x, vmap_method="sequential")
+    >>> mx.compile(f)(mx.array(5.0))
+    array(24, dtype=float32)
+    >>> mx.vmap(f)(mx.array([1.0, 2.0, 3.0, 4.0]))
+    array([1, 1, 2, 6], dtype=float32)
+    """
+
+
 def put(
     a: array,
     ind: _Operand,
@@ -19355,7 +19592,7 @@ def scan(
 
     See Also
     --------
-    fori_loop, map, while_loop, cumsum
+    associative_scan, fori_loop, map, while_loop, cumsum
 
     Notes
     -----
@@ -22695,6 +22932,61 @@ def vecdot(
     """
 
 
+def vectorize(
+    pyfunc: Callable[..., Any],
+    *,
+    excluded: Collection[int | str] = (),
+    signature: str | None = None,
+) -> Callable[..., Any]:
+    """Return a function that broadcasts its arguments and applies another one to all of their elements.
+
+    Parameters
+    ----------
+    pyfunc : callable
+        Function of scalar arrays, or of the core axes that `signature` names. Returns an array or a pytree (nested lists,
+        tuples and dicts) of arrays; with `signature` an array, or a tuple of as many as it names.
+    excluded : collection of int and str, optional
+        Positions and names of arguments to pass to `pyfunc` as they are. Default: none.
+    signature : str, optional
+        Core axes of inputs and outputs, such as ``"(m,n),(n)->(m)"`` for a product of a matrix and a vector. Default: inputs
+        have no core axes, and outputs any.
+
+    Returns
+    -------
+    callable
+        Takes arrays of more axes, in front of the core axes. These broadcast, and the results have them in front.
+
+    Raises
+    ------
+    TypeError
+        If `pyfunc` is not callable or `excluded` holds something else than integers and strings; from the returned
+        function, if an argument is not an array or number, or if the number of inputs or outputs differs from `signature`.
+    ValueError
+        If `signature` is not one, or if `excluded` holds a negative number; from the returned function, if shapes do not
+        broadcast or do not match `signature`.
+
+    See Also
+    --------
+    vmap, apply_along_axis, umber.core.fast.kernel
+
+    Notes
+    -----
+    A `vmap` over each broadcast axis; arguments are not repeated along axes that they lack. As in `vmap`, `pyfunc` is traced
+    once, on arrays without values, and all transforms apply. None is passed as it is. Keyword arguments that are not excluded
+    count as inputs after the positional ones. Signatures are those of NumPy's generalised ufuncs.
+
+    Examples
+    --------
+    >>> clip = mx.vectorize(lambda x, low: mx.maximum(x, low))
+    >>> clip(mx.array([[1, 2], [3, 4]]), mx.array([2, 4]))
+    array([[2, 4],
+           [3, 4]], dtype=int32)
+    >>> product = mx.vectorize(lambda a, x: a @ x, signature="(m,n),(n)->(m)")
+    >>> product(mx.ones((5, 2, 3)), mx.ones((4, 1, 3))).shape
+    (4, 5, 2)
+    """
+
+
 def view(a: _Operand, dtype: _DType, stream: _StreamOrDevice = None) -> array:
     """Reinterpret the bytes of an array as another dtype.
 
@@ -22966,7 +23258,14 @@ def where(
     """
 
 
-def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init: Any) -> Any:
+def while_loop(
+    cond_fun: Callable[..., Any],
+    body_fun: Callable[..., Any],
+    init: Any,
+    *,
+    max_iterations: int | None = None,
+    checkpoint: int | Literal['sqrt'] | None = None,
+) -> Any:
     """Update a value in a loop while a condition holds: ``carry = body_fun(carry)``.
 
     Parameters
@@ -22977,18 +23276,23 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init:
         Called as ``body_fun(carry)``; returns the next carry, of the same structure, shapes and dtypes.
     init : array_like or pytree of array_like
         First carry. Python numbers take the dtype that `body_fun` gives them.
+    max_iterations : int, optional
+        Stop after this number of iterations even if the condition holds; gives the loop a gradient. Default: no limit.
+    checkpoint : int or {"sqrt"}, optional
+        With `max_iterations`: keep only every k-th carry for the gradient, as in `scan`. Default: None, keep all.
 
     Returns
     -------
     array or pytree of arrays
-        First carry for which ``cond_fun(carry)`` is false.
+        First carry for which ``cond_fun(carry)`` is false, or the carry after `max_iterations`.
 
     Raises
     ------
     TypeError
         If the carry changes its dtype or structure.
     ValueError
-        If the condition is not a scalar, if the carry changes its shape, or if a reverse-mode gradient is taken.
+        If the condition is not a scalar, if the carry changes its shape, if `max_iterations` is negative, if `checkpoint` is out
+        of range or given without `max_iterations`, or if a reverse-mode gradient is taken without it.
 
     See Also
     --------
@@ -22997,13 +23301,19 @@ def while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init:
     Notes
     -----
     Both functions are traced once, on arrays without values. Memory does not grow with the number of iterations. `jvp`
-    works, `grad` and `vjp` do not, because the number of carries to keep is unknown. Under `vmap` the loop runs until the
-    condition is false for every batch element; elements whose condition is false keep their value.
+    works. `grad` and `vjp` need `max_iterations`, because the number of carries to keep is otherwise unknown: they run the loop
+    again and keep the carries of `max_iterations` iterations. Under `vmap` the loop runs until the condition is false for every
+    batch element; elements whose condition is false keep their value.
 
     Examples
     --------
     >>> mx.while_loop(lambda x: x < 100, lambda x: 2 * x, mx.array(3))
     array(192, dtype=int32)
+    >>> root = lambda a: mx.while_loop(
+    ...     lambda x: mx.abs(x * x - a) > 1e-4, lambda x: (x + a / x) / 2, 1.0, max_iterations=20
+    ... )
+    >>> mx.value_and_grad(root)(mx.array(4.0))
+    (array(2, dtype=float32), array(0.25, dtype=float32))
     """
 
 

@@ -49,7 +49,7 @@ impl Writer<'_> {
         table.push_str("<tr>");
         for offset in offsets {
             let word = offset.map_or("…".into(), |offset| self.element(self.at(offset)));
-            table.push_str(&format!("<td style=\"text-align: right\">{}</td>", escaped(word.trim())));
+            table.extend(["<td style=\"text-align: right\">", &escaped(word.trim()), "</td>"]);
         }
         table.push_str("</tr>");
     }
