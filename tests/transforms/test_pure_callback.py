@@ -249,7 +249,7 @@ def test_errors_of_other_threads():
     y = mx.pure_callback(lambda x: 1 / 0, spec(), mx.array(1.0))
     mx.async_eval(y)
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
-        mx.synchronize()
+        mx.synchronize(mx.default_stream(mx.cpu))
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         y.item()
     errors = []

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use umber_types::Result;
+use umber_types::{Device, Result, Stream};
 
 use super::control_flow;
+use crate::device;
 use crate::graph::{Array, ArraySpec};
 use crate::primitive::{Batched, Primitive, Rule};
 use crate::primitives::callback::{Callback, CallbackBatches, HostFunction};
@@ -21,7 +22,10 @@ pub fn call_host(
     }
     // Arguments whose memory others can write have their present values.
     let arguments = arguments.iter().map(Array::snapshot).collect::<Result<_>>()?;
-    Ok(Array::record(Callback::new(function, outputs, batches), arguments)?.into_vec())
+    // On the host, whatever the device: the thread that evaluates the results calls the function.
+    let current = device::current_stream();
+    let stream = if current.device == Device::CPU { current } else { Stream::CPU };
+    Ok(Array::record_on(Callback::new(function, outputs, batches), arguments, stream)?.into_vec())
 }
 
 /// The outputs for a batch: sequential calls are a map over the batched inputs.
