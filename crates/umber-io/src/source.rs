@@ -218,7 +218,7 @@ impl Source {
         let bytes = Array::from_storage(memory.with_layout(bytes), DType::UInt8)?;
         ops::reshape(
             &ops::view(&bytes, dtype)?,
-            &shape.iter().map(|&length| length as i64).collect::<Vec<_>>(),
+            shape.iter().map(|&length| length as i64).collect::<Vec<_>>(),
         )
     }
 }
