@@ -1490,6 +1490,16 @@ class array:
         array([0], dtype=float32)
         """
 
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        """Arrow capsules of this array's schema and memory.
+
+        The memory is a copy if the array is not dense or of bool, which Arrow stores as bits. The schema is that of the array,
+        whatever `requested_schema` says.
+        """
+
+    def __arrow_c_schema__(self) -> Any:
+        """An Arrow schema capsule: the dtype, in lists of fixed size for the axes after the first."""
+
     def __bool__(self) -> builtins.bool: ...
     def __bytes__(self) -> bytes:
         """Return the bytes of the elements in row-major order.
@@ -1540,7 +1550,8 @@ class array:
         """A DLPack capsule of this array's memory, versioned and with flags if `max_version` is 1.0 or more.
 
         A capsule without a version cannot mark its memory as read-only. It then holds a copy of memory that is shared, unless
-        `copy` is false; memory that its producer declared read-only raises `BufferError`, unless `copy` is true.
+        `copy` is false; memory that its producer declared read-only raises `BufferError`, unless `copy` is true. Memory with negative
+        strides, which PyTorch and others reject, is copied unless `copy` is false, too.
         """
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -5702,12 +5713,12 @@ def asarray(
 
     See Also
     --------
-    array, from_numpy, set_view_policy
+    array, from_numpy, from_arrow, set_view_policy
 
     Notes
     -----
     Memory is requested by these protocols, in this order: the buffer protocol, `__array_interface__`, `__dlpack__`,
-    `__array__`. Operations on memory that its producer can still write run eagerly.
+    `__arrow_c_array__`, `__arrow_c_stream__`, `__array__`. Operations on memory that its producer can still write run eagerly.
 
     Examples
     --------
@@ -10697,6 +10708,57 @@ def frexp(a: _Operand, /, *, stream: _StreamOrDevice = None) -> tuple[array, arr
     --------
     >>> mx.frexp(mx.array([8.0, -3.0, 0.0]))
     (array([0.5, -0.75, 0], dtype=float32), array([4, 2, 0], dtype=int32))
+    """
+
+
+def from_arrow(
+    x: Any,
+    /,
+    *,
+    nulls: Literal['raise', 'mask', 'nan'] = "raise",
+    copy: builtins.bool | None = None,
+) -> array | tuple[array, array]:
+    """Array over the memory of an object that exports Arrow data.
+
+    Parameters
+    ----------
+    x : object with `__arrow_c_array__` or `__arrow_c_stream__`
+        A column: an array, chunked array or series of any library, or a table of one column.
+    nulls : {"raise", "mask", "nan"}, optional
+        What to do about nulls. "raise" raises; "mask" returns a mask of them, too; "nan" replaces them by NaN, and integers and
+        booleans become float64. Default: "raise".
+    copy : bool, optional
+        True always copies, False raises where sharing is impossible, None copies only where it must. Default: None.
+
+    Returns
+    -------
+    array or tuple of array
+        1-D, or with further axes for lists of fixed size. With ``nulls="mask"`` a pair of the elements and a mask of the same
+        shape, true where an element is null; the elements under it are unspecified.
+
+    Raises
+    ------
+    TypeError
+        If `x` does not speak Arrow, or its type has no dtype: strings, dates, dictionaries and others.
+    ValueError
+        If there are nulls, unless `nulls` says otherwise. If `copy` is False and a copy is necessary, the exception is also a
+        BufferError.
+
+    See Also
+    --------
+    asarray, from_dlpack
+
+    Notes
+    -----
+    Booleans, which Arrow stores as bits, and data in several chunks are copied. Arrow data is immutable, so that operations on
+    it stay lazy.
+
+    Source: the Arrow C data interface and PyCapsule interface, https://arrow.apache.org/docs/format/CDataInterface.html.
+
+    Examples
+    --------
+    >>> mx.from_arrow(mx.array([1.0, 2.0]))
+    array([1, 2], dtype=float32)
     """
 
 

@@ -113,6 +113,11 @@ impl Export {
         Export::of(&copy, Access::Writable).or_raise()
     }
 
+    /// Pin the memory of an evaluated array in host memory, for readers only.
+    pub(super) fn read_only(array: &Array) -> PyResult<Export> {
+        Export::of(array, Access::ReadOnly).or_raise()
+    }
+
     // Inlined with its callees, so that an export is constructed in place.
     #[inline(always)]
     fn of(array: &Array, access: Access) -> Result<Export> {

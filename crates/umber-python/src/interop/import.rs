@@ -1,4 +1,4 @@
-//! Import of foreign memory: the buffer protocol, NumPy's array interface, DLPack, `__array__`, in this order.
+//! Import of foreign memory: the buffer protocol, NumPy's array interface, DLPack, Arrow, `__array__`, in this order.
 
 use std::ffi::{CStr, c_int};
 
@@ -12,6 +12,7 @@ use umber_core::memory::{Access, ExternalWrites};
 use umber_core::types::layout::{Strides, row_major_strides};
 use umber_core::{Array, DType, Shape, ops};
 
+use super::arrow::Imported;
 use super::foreign_buffer::{Copying, ForeignBuffer, Provenance, refuse};
 use super::formats::{ByteOrder, from_struct_format, from_typestr, order_of_typestr};
 use super::ndarray;
@@ -354,6 +355,13 @@ pub(crate) fn from_shared(object: &Bound<'_, PyAny>, copying: Copying) -> PyResu
     } else {
         failed
     };
+    let failed = match super::arrow::import(object, copying) {
+        Ok(Imported::Array(array)) => return Ok(Some(array)),
+        Ok(Imported::Nulls(error)) => return Err(error),
+        Ok(Imported::Declined) => failed,
+        Err(error) if error.is_instance_of::<PyException>(object.py()) => Some(failed.unwrap_or(error)),
+        Err(error) => return Err(error),
+    };
     match (from_method(object, copying), &failed) {
         (Ok(Some(array)), _) => return Ok(Some(array)),
         (Err(error), None) => return Err(error),
@@ -412,12 +420,12 @@ pub(super) fn own(array: &Bound<'_, PyArray>, copying: Copying) -> PyResult<NewA
 ///
 /// See Also
 /// --------
-/// array, from_numpy, set_view_policy
+/// array, from_numpy, from_arrow, set_view_policy
 ///
 /// Notes
 /// -----
 /// Memory is requested by these protocols, in this order: the buffer protocol, `__array_interface__`, `__dlpack__`,
-/// `__array__`. Operations on memory that its producer can still write run eagerly.
+/// `__arrow_c_array__`, `__arrow_c_stream__`, `__array__`. Operations on memory that its producer can still write run eagerly.
 ///
 /// Examples
 /// --------

@@ -3,6 +3,7 @@
 //! Every export holds a [`umber::memory::Lease`] on the buffer, so the memory outlives the array and is never
 //! recycled while a view exists; every import holds a reference to its producer until the last array over it is dropped.
 
+mod arrow;
 mod buffer;
 mod dlpack;
 mod export;
@@ -28,5 +29,6 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     export::register(module)?;
     import::register(module)?;
     memory_layout::register(module)?;
-    dlpack::register(module)
+    dlpack::register(module)?;
+    arrow::register(module)
 }
