@@ -143,8 +143,8 @@ fn identities_are_removed() {
 fn views_of_views_are_merged() {
     let f = |x: &[Array]| {
         let transposed = ops::transpose(&ops::transpose(&x[0], Some(&[1, 2, 0]))?, Some(&[2, 1, 0]))?;
-        let flat = ops::reshape(&ops::reshape(&x[0], &[6, 4])?, &[24])?;
-        let broadcast = ops::broadcast_to(&ops::expand_dims(&x[1], &[0])?, &[5, 4])?;
+        let flat = ops::reshape(&ops::reshape(&x[0], [6, 4])?, [24])?;
+        let broadcast = ops::broadcast_to(&ops::expand_dims(&x[1], &[0])?, [5, 4])?;
         let broadcast = Array::record_one(Broadcast { shape: [2, 5, 4].into() }, &[&broadcast])?;
         Ok(vec![transposed, flat, broadcast])
     };
@@ -200,7 +200,7 @@ fn lossless_intermediate_casts_are_removed() {
 fn random_bits_of_one_key_are_merged() {
     let draw = |key: &Array| {
         let (low, high) = (scalar(0.0), scalar(1.0));
-        ops::random::uniform(&low, &high, &[3], DType::Float32, Some(key))
+        ops::random::uniform(&low, &high, [3], DType::Float32, Some(key))
     };
     let traced = traced(one(|key| ops::add(&draw(key)?, &draw(key)?)), &[ops::random::key(3).unwrap()]);
     let bits =
@@ -300,8 +300,8 @@ fn products_with_other_readers_are_not_fused() {
     // The two products are one common subexpression, which only the region reads.
     check_fused(
         |x| {
-            let tall = ops::reshape(&ops::matmul(&x[0], &x[1])?, &[3, 5])?;
-            Ok(vec![ops::multiply(&tall, &ops::matmul(&ops::reshape(&x[0], &[3, 4])?, &x[1])?)?])
+            let tall = ops::reshape(&ops::matmul(&x[0], &x[1])?, [3, 5])?;
+            Ok(vec![ops::multiply(&tall, &ops::matmul(&ops::reshape(&x[0], [3, 4])?, &x[1])?)?])
         },
         &[ramp([1, 3, 4]), ramp([4, 5])],
         "%0 : float32[1,3,4]
@@ -395,7 +395,7 @@ fn merged_axes_are_split_again_in_other_shapes() {
 
 #[test]
 fn failed_refinement_names_the_operation() {
-    let program = traced(one(|x| ops::reshape(x, &[2, 3, 4])), &[ramp([6, 4])]).program().clone();
+    let program = traced(one(|x| ops::reshape(x, [2, 3, 4])), &[ramp([6, 4])]).program().clone();
     let refined = |rows: usize| program.refined(&[ramp([rows, 4]).spec().clone()]);
     assert_eq!(refined(6).unwrap(), program);
     assert!(refined(8).unwrap_err().to_string().contains("[reshape]"));

@@ -60,24 +60,24 @@ fn continuous_samples_equal_mlx() {
             0.6754174828529358,
         ],
     );
-    let half = random::uniform(&scalar(-1.0), &scalar(3.0), &[4], DType::Float16, key).unwrap();
+    let half = random::uniform(&scalar(-1.0), &scalar(3.0), [4], DType::Float16, key).unwrap();
     assert_eq!(doubles(&half), [-0.10009765625, -0.07861328125, 0.814453125, -0.01416015625]);
-    let normal = random::normal(&[2, 2], DType::Float32, None, None, key).unwrap();
+    let normal = random::normal([2, 2], DType::Float32, None, None, key).unwrap();
     assert_close(
         &normal,
         &[-0.7554662227630615, -0.7377373576164246, -0.1165473535656929, -0.685664713382721],
     );
     let loc = array(&[1f32, 2.0, 3.0], [3]);
-    let shifted = random::normal(&[3], DType::Float32, Some(&loc), Some(&scalar(0.5)), key).unwrap();
+    let shifted = random::normal([3], DType::Float32, Some(&loc), Some(&scalar(0.5)), key).unwrap();
     assert_close(&shifted, &[0.6222668886184692, 1.9069210290908813, 2.9417262077331543]);
     let lower = array(&[0f32, -1.0], [2]);
     let truncated = random::truncated_normal(&lower, &scalar(2.0), None, DType::Float32, key).unwrap();
     assert_close(&truncated, &[0.05435328185558319, 1.4976427555084229]);
-    let gumbel = random::gumbel(&[3], DType::Float32, key).unwrap();
+    let gumbel = random::gumbel([3], DType::Float32, key).unwrap();
     assert_close(&gumbel, &[-0.399931937456131, 0.15906675159931183, 0.23506566882133484]);
-    let laplace = random::laplace(&[3], DType::Float32, Some(&scalar(1.0)), Some(&scalar(2.0)), key).unwrap();
+    let laplace = random::laplace([3], DType::Float32, Some(&scalar(1.0)), Some(&scalar(2.0)), key).unwrap();
     assert_close(&laplace, &[2.597151756286621, 1.3195843696594238, 1.1947433948516846]);
-    let complex = values::<Complex32>(&random::normal(&[2], DType::Complex64, None, None, key).unwrap());
+    let complex = values::<Complex32>(&random::normal([2], DType::Complex64, None, None, key).unwrap());
     let expected = [Complex32::new(-0.534_195_3, -0.521_659_1), Complex32::new(-0.082_411_42, -0.484_838_2)];
     for (actual, expected) in complex.iter().zip(expected) {
         assert!((actual - expected).norm() < 1e-5, "{actual} is not {expected}");
@@ -92,7 +92,7 @@ fn discrete_samples_equal_mlx() {
     let coins = values::<Bool>(&random::bernoulli(&p, Some(&[2, 3]), key).unwrap());
     assert_eq!(coins.iter().map(|coin| coin.0).collect::<Vec<_>>(), [1, 1, 1, 0, 0, 1]);
     let (low, high) = (Array::scalar(-5, DType::Int32), Array::scalar(20, DType::Int32));
-    let dice = random::randint(&low, &high, &[6], DType::Int32, key).unwrap();
+    let dice = random::randint(&low, &high, [6], DType::Int32, key).unwrap();
     assert_eq!(values::<i32>(&dice), [-4, 0, 6, 4, 11, 3]);
     assert_eq!(values::<u32>(&random::permutation(8, key).unwrap()), [0, 3, 2, 1, 4, 7, 6, 5]);
     let x = array(&(0..8).collect::<Vec<i32>>(), [2, 4]);
@@ -114,7 +114,7 @@ fn each_sample_advances_the_global_state() {
     let second = values::<f32>(&unit(&[2], None));
     assert!((second[0] - 0.465_738_03).abs() < 1e-6);
     let (low, high) = (Array::scalar(0, DType::Int32), Array::scalar(100, DType::Int32));
-    let third = random::randint(&low, &high, &[3], DType::Int32, None).unwrap();
+    let third = random::randint(&low, &high, [3], DType::Int32, None).unwrap();
     assert_eq!(values::<i32>(&third), [24, 91, 37]);
     random::set_state(saved).unwrap();
     assert_eq!(values::<f32>(&unit(&[2], None)), second);
@@ -155,7 +155,7 @@ fn the_global_state_does_not_build_a_long_graph() {
 
 #[test]
 fn float64_samples_have_full_precision() {
-    let draw = random::uniform(&scalar(0.0), &scalar(1.0), &[1000], DType::Float64, Some(&key())).unwrap();
+    let draw = random::uniform(&scalar(0.0), &scalar(1.0), [1000], DType::Float64, Some(&key())).unwrap();
     let draw = values::<f64>(&draw);
     assert!(draw.iter().all(|x| (0.0..1.0).contains(x)));
     assert!(draw.iter().filter(|&&x| f64::from(x as f32) != x).count() > 990);
@@ -166,7 +166,7 @@ fn float64_samples_have_full_precision() {
 #[test]
 fn samples_have_the_expected_moments() {
     let key = key();
-    let x = values::<f32>(&random::normal(&[100_000], DType::Float32, None, None, Some(&key)).unwrap());
+    let x = values::<f32>(&random::normal([100_000], DType::Float32, None, None, Some(&key)).unwrap());
     let mean = x.iter().sum::<f32>() / 1e5;
     let var = x.iter().map(|x| x * x).sum::<f32>() / 1e5;
     assert!(mean.abs() < 0.02 && (var - 1.0).abs() < 0.02, "{mean} {var}");
@@ -182,15 +182,15 @@ fn invalid_arguments_are_errors() {
     let key = key();
     let pair = array(&[1f32, 2.0], [2]);
     let results: [(&str, Result<Array, Error>); 13] = [
-        ("uniform", random::uniform(&zero, &one, &[2], DType::Int32, None)),
-        ("uniform", random::uniform(&zero, &one, &[-2], DType::Float32, None)),
-        ("uniform", random::uniform(&zero, &pair, &[3], DType::Float32, None)),
-        ("uniform", random::uniform(&zero, &one, &[2], DType::Float32, Some(&pair))),
-        ("normal", random::normal(&[2], DType::Int32, None, None, Some(&key))),
+        ("uniform", random::uniform(&zero, &one, [2], DType::Int32, None)),
+        ("uniform", random::uniform(&zero, &one, [-2], DType::Float32, None)),
+        ("uniform", random::uniform(&zero, &pair, [3], DType::Float32, None)),
+        ("uniform", random::uniform(&zero, &one, [2], DType::Float32, Some(&pair))),
+        ("normal", random::normal([2], DType::Int32, None, None, Some(&key))),
         ("bernoulli", random::bernoulli(&Array::scalar(1, DType::Int32), None, None)),
         ("bernoulli", random::bernoulli(&pair, Some(&[3]), None)),
-        ("randint", random::randint(&one, &zero, &[2], DType::Int32, None)),
-        ("randint", random::randint(&zero, &one, &[2], DType::Float32, None)),
+        ("randint", random::randint(&one, &zero, [2], DType::Int32, None)),
+        ("randint", random::randint(&zero, &one, [2], DType::Float32, None)),
         ("permutation", random::permutation(-1, None)),
         ("categorical", random::categorical(&pair, 1, Samples::One, None)),
         ("categorical", random::categorical(&array(&[0f32; 6], [2, 3]), 1, Samples::Shape(&[5]), None)),

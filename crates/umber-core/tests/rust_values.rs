@@ -44,7 +44,7 @@ fn inclusive_ranges_include_their_last_element() {
 
 #[test]
 fn kinds_of_indices_combine() {
-    let a = ops::reshape(&count(24), &[2, 3, 4]).unwrap();
+    let a = ops::reshape(&count(24), [2, 3, 4]).unwrap();
     let shape = |index: &[Index]| a.get(index).unwrap().shape().clone();
     assert_eq!(shape(&s![]), Shape::from([2, 3, 4]));
     assert_eq!(shape(&s![0, -1]), Shape::from([4]));

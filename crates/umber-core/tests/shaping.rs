@@ -75,19 +75,19 @@ fn reshape_keeps_the_order_of_elements() {
         assert_eq!(flatten(&a, 0, -1).expect("flattens").shape()[..], [24]);
         assert_eq!(flatten(&a, 1, 9).expect("flattens").shape()[..], [2, 12]);
         assert_eq!(flatten(&a, -9, 1).expect("flattens").shape()[..], [6, 4]);
-        assert_eq!(unflatten(&a, -1, &[2, -1]).expect("unflattens").shape()[..], [2, 3, 2, 2]);
+        assert_eq!(unflatten(&a, -1, [2, -1]).expect("unflattens").shape()[..], [2, 3, 2, 2]);
     }
-    assert_eq!(reshape(&numbers(&[0, 3]), &[-1, 2]).expect("fits").shape()[..], [0, 2]);
+    assert_eq!(reshape(&numbers(&[0, 3]), [-1, 2]).expect("fits").shape()[..], [0, 2]);
     assert_eq!(flatten(&numbers(&[]), 0, -1).expect("flattens").shape()[..], [1]);
     let a = numbers(&[2, 3]);
     for shape in [&[4i64][..], &[-1, -1], &[-1, 4], &[-2, 3], &[-1, 0]] {
         assert!(rejected(reshape(&a, shape), "reshape").kind() == ErrorKind::Value, "{shape:?}");
     }
-    rejected(reshape(&numbers(&[0, 3]), &[0, -1]), "reshape");
+    rejected(reshape(&numbers(&[0, 3]), [0, -1]), "reshape");
     rejected(flatten(&a, 1, 0), "flatten");
-    rejected(unflatten(&a, 1, &[2, 2]), "unflatten");
+    rejected(unflatten(&a, 1, [2, 2]), "unflatten");
     rejected(unflatten(&a, 1, &[]), "unflatten");
-    rejected(unflatten(&a, 2, &[3]), "unflatten");
+    rejected(unflatten(&a, 2, [3]), "unflatten");
 }
 
 #[test]
@@ -144,9 +144,9 @@ fn transpose_and_moveaxis() {
 #[test]
 fn broadcasting() {
     let a = numbers(&[2, 1]);
-    assert_eq!(actual(broadcast_to(&a, &[3, 2, 2])), tabulate(&[3, 2, 2], |index| index[1] as i32));
-    rejected(broadcast_to(&a, &[2]), "broadcast_to");
-    rejected(broadcast_to(&a, &[-1, 2]), "broadcast_to");
+    assert_eq!(actual(broadcast_to(&a, [3, 2, 2])), tabulate(&[3, 2, 2], |index| index[1] as i32));
+    rejected(broadcast_to(&a, [2]), "broadcast_to");
+    rejected(broadcast_to(&a, [-1, 2]), "broadcast_to");
     let both = broadcast_arrays(&[&a, &numbers(&[3])]).expect("broadcast");
     assert!(both.iter().all(|array| array.shape()[..] == [2, 3]));
     let shape = broadcast_shapes(&[Shape::from([2, 1]), Shape::from([3])]);

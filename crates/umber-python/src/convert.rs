@@ -331,7 +331,7 @@ fn stack(arrays: Vec<Array>, shape: &[usize], dtype: Option<DType>) -> PyResult<
     // Array rows may be mixed with rows of numbers, whose elements are 0-d arrays; flattened pieces can be concatenated.
     let rows = arrays
         .iter()
-        .map(|array| ops::reshape(array, &[-1]))
+        .map(|array| ops::reshape(array, [-1]))
         .collect::<umber_core::Result<Vec<_>>>()
         .or_raise()?;
     let is_even = rows.windows(2).all(|pair| pair[0].shape() == pair[1].shape());

@@ -53,7 +53,7 @@ fn eval_reports_an_index_out_of_bounds() {
             std::thread::yield_now();
         }
         device::set_default_stream(stream).unwrap();
-        let view = ops::reshape(&taken, &[2, 1]).unwrap();
+        let view = ops::reshape(&taken, [2, 1]).unwrap();
         assert_eq!(eval(&[view]).unwrap_err(), error);
         assert_eq!(eval(&[taken]).unwrap_err(), error);
     }

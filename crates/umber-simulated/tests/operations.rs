@@ -44,7 +44,7 @@ fn other_operations() {
     assert_same("products and reductions", || {
         let (x, w) = (numbers([5, 8]), numbers([8, 6]));
         let y = ops::matmul(&x, &w)?;
-        let flat = ops::reshape(&y, &[30])?;
+        let flat = ops::reshape(&y, [30])?;
         Ok(vec![
             ops::sum(&y, Some(&[0]), KeepAxes::No)?,
             ops::argmax(&y, Some(1), KeepAxes::Yes)?,
@@ -71,7 +71,7 @@ fn other_operations() {
         Ok(vec![ops::random::uniform(
             &Array::from(0.0f32),
             &Array::from(1.0f32),
-            &[20],
+            [20],
             DType::Float32,
             Some(&key),
         )?])
@@ -90,7 +90,7 @@ fn views() {
     assert_same("views", || {
         let x = &numbers([4, 6]) + 1.0;
         let transposed = ops::transpose(&x, None)?;
-        let broadcast = ops::broadcast_to(&ops::reshape(&transposed, &[6, 4, 1])?, &[6, 4, 3])?;
+        let broadcast = ops::broadcast_to(&ops::reshape(&transposed, [6, 4, 1])?, [6, 4, 3])?;
         let halves = ops::split(&x, ops::Split::Sections(2), 1)?;
         Ok(vec![
             &halves[0] * &halves[1],
@@ -104,7 +104,7 @@ fn views() {
         let x = &numbers([4, 6]) + 1.0;
         x.eval()?;
         let transposed = ops::transpose(&x, None)?;
-        let flat = ops::reshape(&transposed, &[24])?;
+        let flat = ops::reshape(&transposed, [24])?;
         Ok(vec![flat, ops::view(&x, DType::Int32)?, &transposed * 2.0])
     });
     assert_same("empty arrays", || {
@@ -257,7 +257,7 @@ fn results_from_host_arguments_are_on_the_device() {
     let device = device();
     assert_same("views of arrays on the host", || {
         let x = numbers([4, 6]);
-        Ok(vec![ops::transpose(&x, None)? + 0.0, ops::sum(&ops::reshape(&x, &[24])?, None, KeepAxes::No)?])
+        Ok(vec![ops::transpose(&x, None)? + 0.0, ops::sum(&ops::reshape(&x, [24])?, None, KeepAxes::No)?])
     });
     assert_same("loops over arrays on the host", || {
         let never = |x: &[Array]| ops::less(&ops::sum(&x[0], None, KeepAxes::No)?, &Array::from(-1000.0f32));

@@ -1,5 +1,10 @@
 //! Methods, arguments and conversions of Rust programs.
 #![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(
+    clippy::useless_vec,
+    clippy::needless_borrows_for_generic_args,
+    reason = "vectors and references are tested"
+)]
 
 use std::panic::catch_unwind;
 

@@ -20,7 +20,7 @@ fn sizes_beyond_the_address_space_are_errors() {
         assert!(panic.is_err(), "{length}");
         assert!(Array::from_slice::<f32>(&[], [0, length, length]).is_err());
         assert!(Array::from_slice(&[1.0f32], [length, length]).is_err());
-        let wide = ops::broadcast_to(&Array::from(1.0f32), &[length as i64, length as i64]);
+        let wide = ops::broadcast_to(&Array::from(1.0f32), [length as i64, length as i64]);
         let dense = wide.and_then(|wide| wide.to_vec::<f32>());
         assert!(dense.is_err(), "{length}");
     }

@@ -229,6 +229,7 @@ mod tests {
     }
 
     #[test]
+    #[expect(clippy::needless_borrows_for_generic_args, reason = "references are among the forms")]
     fn shapes_are_given_in_many_forms() {
         let vector = vec![2usize, 3];
         for shape in [

@@ -44,15 +44,15 @@ macro_rules! reduction_methods {
     ($($name:ident($($argument:ident: $type:ty),*))*) => {
         methods! {
             $($name(axes: impl ReductionArgument $(, $argument: $type)*) -> Array, |x| {
-                super::$name(x, slice(&axes.axes()), axes.keep_axes() $(, $argument)*)
+                super::$name(x, slice(axes.axes().as_ref()), axes.keep_axes() $(, $argument)*)
             };)*
         }
     };
 }
 
 /// Axes as the functions take them.
-fn slice<A: AsRef<[i64]>>(axes: &Option<A>) -> Option<&[i64]> {
-    axes.as_ref().map(AsRef::as_ref)
+fn slice<A: AsRef<[i64]>>(axes: Option<&A>) -> Option<&[i64]> {
+    axes.map(AsRef::as_ref)
 }
 
 /// # Elementwise functions
@@ -112,8 +112,8 @@ impl Array {
     methods! {
         argmin(axis: impl AxisArgument) -> Array, |x| super::argmin(x, axis.axis(), KeepAxes::No);
         argmax(axis: impl AxisArgument) -> Array, |x| super::argmax(x, axis.axis(), KeepAxes::No);
-        softmax(axes: impl AxesArgument) -> Array, |x| super::softmax(x, slice(&axes.axes()), Precision::Native);
-        log_softmax(axes: impl AxesArgument) -> Array, |x| super::log_softmax(x, slice(&axes.axes()));
+        softmax(axes: impl AxesArgument) -> Array, |x| super::softmax(x, slice(axes.axes().as_ref()), Precision::Native);
+        log_softmax(axes: impl AxesArgument) -> Array, |x| super::log_softmax(x, slice(axes.axes().as_ref()));
         cumsum(order: impl Into<ScanOrder>) -> Array, |x| super::cumsum(x, order.into(), None);
         cumprod(order: impl Into<ScanOrder>) -> Array, |x| super::cumprod(x, order.into(), None);
         cummax(order: impl Into<ScanOrder>) -> Array, |x| super::cummax(x, order.into());
@@ -143,13 +143,13 @@ impl Array {
         reshape(shape: impl ShapeArgument) -> Array, |x| super::reshape(x, shape);
         flatten(start_axis: i64, end_axis: i64) -> Array, |x| super::flatten(x, start_axis, end_axis);
         unflatten(axis: i64, shape: impl ShapeArgument) -> Array, |x| super::unflatten(x, axis, shape);
-        squeeze(axes: impl AxesArgument) -> Array, |x| super::squeeze(x, slice(&axes.axes()));
+        squeeze(axes: impl AxesArgument) -> Array, |x| super::squeeze(x, slice(axes.axes().as_ref()));
         expand_dims(axes: impl ShapeArgument) -> Array, |x| super::expand_dims(x, axes.lengths().as_ref());
-        transpose(axes: impl AxesArgument) -> Array, |x| super::transpose(x, slice(&axes.axes()));
+        transpose(axes: impl AxesArgument) -> Array, |x| super::transpose(x, slice(axes.axes().as_ref()));
         matrix_transpose() -> Array, |x| super::matrix_transpose(x);
         swapaxes(axis1: i64, axis2: i64) -> Array, |x| super::swapaxes(x, axis1, axis2);
         moveaxis(source: i64, destination: i64) -> Array, |x| super::moveaxis(x, source, destination);
-        flip(axes: impl AxesArgument) -> Array, |x| super::flip(x, slice(&axes.axes()));
+        flip(axes: impl AxesArgument) -> Array, |x| super::flip(x, slice(axes.axes().as_ref()));
         broadcast_to(shape: impl ShapeArgument) -> Array, |x| super::broadcast_to(x, shape);
         repeat(repeats: i64, axis: impl AxisArgument) -> Array, |x| super::repeat(x, repeats, axis.axis());
         tile(reps: impl ShapeArgument) -> Array, |x| super::tile(x, reps.lengths().as_ref());

@@ -72,6 +72,10 @@ impl Array {
 }
 
 /// Iterates over the first axis, see [`Array::rows`]. Panics for a 0-d array.
+#[expect(
+    clippy::into_iter_without_iter,
+    reason = "`rows` is that method, and returns an error for a 0-d array"
+)]
 impl IntoIterator for &Array {
     type Item = Array;
     type IntoIter = Rows;

@@ -18,7 +18,7 @@ use crate::pytree::class_of;
 fn as_rows(array: &Array, axis: usize) -> Result<Array> {
     let last = ops::moveaxis(array, axis as i64, -1)?;
     let length = array.shape()[axis];
-    ops::reshape(&last, &[(array.size() / length.max(1)) as i64, length as i64])
+    ops::reshape(&last, [(array.size() / length.max(1)) as i64, length as i64])
 }
 
 /// Undo [`as_rows`] for results: split the axis of rows into the other axes of `array`, and move the axes of each result to the

@@ -105,7 +105,7 @@ impl ScalarKernel {
         let call = Call { function: self.function.bind(py), arguments: &arguments, originals: args };
         let (tree, outputs) = if arrays.iter().all(|array| *array.shape() == shape) && shape.ndim() > 1 {
             // Merge the axes: fewer nested traces, and the same elements.
-            let flat = arrays.iter().map(|array| ops::reshape(array, &[shape.size() as i64]));
+            let flat = arrays.iter().map(|array| ops::reshape(array, [shape.size() as i64]));
             let (tree, outputs) =
                 call.run(&flat.collect::<umber_core::Result<Vec<_>>>().or_raise()?, &[shape.size()])?;
             let lengths: Vec<i64> = shape.iter().map(|&length| length as i64).collect();

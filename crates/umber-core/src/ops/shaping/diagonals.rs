@@ -147,7 +147,7 @@ pub fn fill_diagonal(a: &Array, values: &Array, end: DiagonalEnd) -> Result<Arra
     let flat = rules::reshape(a, [a.size()])?;
     let mut window = Window::along(flat.shape(), 0, 0, count);
     window.steps[0] = step.0 as isize;
-    let values = resize(&cast_constant(values, a.dtype())?, &[count as i64])?;
+    let values = resize(&cast_constant(values, a.dtype())?, [count as i64])?;
     rules::reshape(&slice_update(ScatterKind::Set, &flat, window, &values)?, shape.clone())
 }
 

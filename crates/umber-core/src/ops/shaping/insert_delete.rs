@@ -226,7 +226,7 @@ pub fn resize(a: &Array, shape: impl ShapeArgument) -> Result<Array> {
 pub(crate) fn set_cyclic(op: &str, a: &Array, indices: &Array, values: &Array) -> Result<Array> {
     let count = indices.size();
     ensure!(values.size() > 0 || count == 0, Value(op), "needs at least one value for {count} indices");
-    let values = resize(values, &[count as i64])?;
+    let values = resize(values, [count as i64])?;
     let flat = rules::reshape(a, [a.size()])?;
     let indices = rules::reshape(indices, [count])?;
     rules::reshape(&update(ScatterKind::Set, &flat, &[Index::Array(indices)], &values)?, a.shape().clone())
