@@ -463,7 +463,7 @@ impl PyArray {
         warn_if_traced(py, &array)?;
         let (shape, dtype) = (array.shape().to_vec(), array.dtype());
         let bytes = enter(py, move || {
-            let bytes = ops::view(&ops::reshape(&array, &[-1])?, DType::UInt8)?;
+            let bytes = ops::view(&ops::reshape(&array, [-1])?, DType::UInt8)?;
             bytes.eval()?;
             Ok(bytes)
         })?;

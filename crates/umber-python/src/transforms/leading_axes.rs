@@ -49,7 +49,7 @@ pub(super) fn map_leading_axes(
 }
 
 fn reshaped(array: &Array, lengths: Vec<usize>) -> Result<Array> {
-    ops::reshape(array, &lengths.into_iter().map(|length| length as i64).collect::<Vec<_>>())
+    ops::reshape(array, lengths)
 }
 
 /// The same for arrays that all have the leading axes, of the lengths in `shape` or of length one.

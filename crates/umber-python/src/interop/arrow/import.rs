@@ -148,7 +148,7 @@ impl ArrayType {
             match list {
                 Some(size) if lists.len() < MAX_AXES => lists.push(size),
                 None if text == "+s" && lists.is_empty() && !is_column && own.n_children == 1 => {
-                    is_column = true
+                    is_column = true;
                 }
                 None if text == "+s" => {
                     return Err(unsupported(format!(

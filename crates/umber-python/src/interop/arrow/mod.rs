@@ -31,6 +31,7 @@ struct Schema {
 }
 
 /// The buffers of an array.
+#[expect(clippy::struct_field_names, reason = "the names of the interface")]
 #[repr(C)]
 struct Data {
     length: i64,
