@@ -135,6 +135,7 @@ impl Operand {
     }
 
     /// Convert both operands of a function that computes in double precision: numbers are not rounded to a narrower dtype.
+    #[expect(clippy::unnecessary_wraps, reason = "the signature of all conversions of a table")]
     pub(crate) fn in_double(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
         let convert = |operand| match operand {
             Operand::Array(array) => array,

@@ -12,7 +12,7 @@ use crate::array::PyArray;
 use crate::enter::enter;
 
 /// Maximum number of decimals, more than any dtype has.
-const MAX_DECIMALS: usize = 1100;
+const MAX_DECIMALS: i64 = 1100;
 /// Precision that selects the default of the style.
 const SHORTEST: i64 = -1;
 
@@ -174,8 +174,8 @@ fn name_of(style: Style) -> &'static str {
 /// The options that a call sets.
 #[derive(Clone, PartialEq, Eq, Default)]
 struct Change {
-    /// `None` inside is the default of the style.
-    precision: Option<Option<usize>>,
+    /// -1 is the default of the style.
+    precision: Option<i64>,
     threshold: Option<usize>,
     edgeitems: Option<usize>,
     linewidth: Option<usize>,
@@ -192,7 +192,7 @@ impl Change {
             return Options::default();
         }
         Options {
-            precision: self.precision.unwrap_or(options.precision),
+            precision: self.precision.map_or(options.precision, |precision| usize::try_from(precision).ok()),
             threshold: self.threshold.or(options.threshold),
             edgeitems: self.edgeitems.or(options.edgeitems),
             linewidth: self.linewidth.or(options.linewidth),
@@ -204,14 +204,13 @@ impl Change {
     }
 }
 
-fn checked_precision(op: &str, precision: i64) -> PyResult<Option<usize>> {
-    match usize::try_from(precision) {
-        Ok(decimals) if decimals <= MAX_DECIMALS => Ok(Some(decimals)),
-        _ if precision == SHORTEST => Ok(None),
-        _ => Err(PyValueError::new_err(format!(
-            "[{op}] precision must be between 0 and {MAX_DECIMALS}, or -1, got {precision}"
-        ))),
+fn checked_precision(op: &str, precision: i64) -> PyResult<i64> {
+    if (SHORTEST..=MAX_DECIMALS).contains(&precision) {
+        return Ok(precision);
     }
+    Err(PyValueError::new_err(format!(
+        "[{op}] precision must be between 0 and {MAX_DECIMALS}, or -1, got {precision}"
+    )))
 }
 
 fn checked_count(op: &str, name: &str, count: i64) -> PyResult<usize> {
@@ -326,7 +325,6 @@ impl PrintOptionsContext {
         infstr = None, *, style = None
     )
 )]
-#[expect(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn set_printoptions(
     precision: Option<i64>,
     threshold: Option<Threshold>,
@@ -433,7 +431,6 @@ fn get_printoptions() -> PrintOptions {
         infstr = None, *, style = None
     )
 )]
-#[expect(clippy::too_many_arguments, reason = "NumPy's signature")]
 fn printoptions(
     precision: Option<i64>,
     threshold: Option<Threshold>,

@@ -133,11 +133,14 @@ impl RealColumn {
 
 /// Numbers from this magnitude on have an exponent: a power of ten with as many digits as the dtype has, at most eight.
 fn large(dtype: DType) -> f64 {
-    match dtype {
-        DType::Float64 => 1e8,
-        DType::Float32 => 1e6,
-        DType::Float16 => 1e3,
-        _ => 1e2,
+    if dtype == DType::Float64 {
+        1e8
+    } else if dtype == DType::Float32 {
+        1e6
+    } else if dtype == DType::Float16 {
+        1e3
+    } else {
+        1e2
     }
 }
 

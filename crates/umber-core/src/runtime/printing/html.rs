@@ -1,5 +1,7 @@
 //! Arrays as HTML, for notebooks.
 
+use std::fmt::Write;
+
 use umber_types::Result;
 
 use super::{MAX_AXES, PrintOptions, Writer, text};
@@ -49,7 +51,7 @@ impl Writer<'_> {
         table.push_str("<tr>");
         for offset in offsets {
             let word = offset.map_or("…".into(), |offset| self.element(self.at(offset)));
-            table.push_str(&format!("<td style=\"text-align: right\">{}</td>", escaped(word.trim())));
+            let _ = write!(table, "<td style=\"text-align: right\">{}</td>", escaped(word.trim()));
         }
         table.push_str("</tr>");
     }

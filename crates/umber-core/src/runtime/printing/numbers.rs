@@ -81,10 +81,12 @@ impl Shortest {
             Scalar::Float(number).cast(dtype).as_f64() == magnitude
         };
         // Ryu's digits, which may be one of two equally near numbers, give the length; the exact rounding breaks the tie.
-        let decimals = match dtype {
-            DType::Float64 => decimals_of(&format!("{magnitude:e}")),
-            DType::Float32 => decimals_of(&format!("{:e}", magnitude as f32)),
-            _ => 0,
+        let decimals = if dtype == DType::Float64 {
+            decimals_of(&format!("{magnitude:e}"))
+        } else if dtype == DType::Float32 {
+            decimals_of(&format!("{:e}", magnitude as f32))
+        } else {
+            0
         };
         let candidates = (decimals..=17).map(|decimals| format!("{magnitude:.decimals$e}"));
         let text = candidates.into_iter().find(rounds_back).unwrap_or_else(|| format!("{magnitude:e}"));
