@@ -133,5 +133,5 @@ fn forward_and_reverse_mode_jacobians_are_equal() {
     assert_eq!(values::<f32>(&second[0][0]), [6.0 * x[0], 0.0, 0.0, 6.0 * x[1]]);
     let (_, linear) = linearize(|x| Ok(vec![ops::square(&x[0])?]), &[ramp([2])]).unwrap();
     assert!(linear.call(&[ramp([3])]).is_err());
-    assert_eq!(linear.call(&[ops::ones(&[2].into(), DType::Int32)]).unwrap()[0].dtype(), DType::Float32);
+    assert_eq!(linear.call(&[ops::ones([2], DType::Int32)]).unwrap()[0].dtype(), DType::Float32);
 }

@@ -86,7 +86,7 @@ fn reshape_keeps_the_order_of_elements() {
     rejected(reshape(&numbers(&[0, 3]), [0, -1]), "reshape");
     rejected(flatten(&a, 1, 0), "flatten");
     rejected(unflatten(&a, 1, [2, 2]), "unflatten");
-    rejected(unflatten(&a, 1, &[]), "unflatten");
+    rejected(unflatten(&a, 1, ()), "unflatten");
     rejected(unflatten(&a, 2, [3]), "unflatten");
 }
 
