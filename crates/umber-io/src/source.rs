@@ -216,10 +216,7 @@ impl Source {
         let mut bytes = Layout::contiguous(Shape::from([size]));
         bytes.offset = begin;
         let bytes = Array::from_storage(memory.with_layout(bytes), DType::UInt8)?;
-        ops::reshape(
-            &ops::view(&bytes, dtype)?,
-            shape.iter().map(|&length| length as i64).collect::<Vec<_>>(),
-        )
+        ops::reshape(&ops::view(&bytes, dtype)?, shape)
     }
 }
 
