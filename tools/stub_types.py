@@ -133,6 +133,14 @@ PARAMETERS = {
     # Searching, sets, histograms, choosing, editing.
     **dict.fromkeys("ar1 ar2 element test_elements sorter weights ind".split(), "_Operand"),
     "bins": "str | _Operand",
+    **dict.fromkeys("data sample segment_ids".split(), "_Operand"),
+    "num_segments": "int",
+    "indices_are_sorted": "bool",
+    **{f"{name}.bins": "_Operand" for name in ("histogram2d", "histogramdd")},
+    **{
+        f"{name}.range": "Sequence[Sequence[float] | None]"
+        for name in ("histogram2d", "histogramdd")
+    },
     **dict.fromkeys("extract.arr delete.arr insert.arr append.arr".split(), "_Operand"),
     **dict.fromkeys("place.mask putmask.mask".split(), "_Operand"),
     **dict.fromkeys("put.a putmask.a".split(), "array"),
@@ -248,6 +256,7 @@ PARAMETERS = {
     "dirichlet.alpha": "_Operand",
     "exponential.scale": "_Operand",
     "poisson.lam": "_Operand",
+    **dict.fromkeys("df dfnum dfden kappa mu sigma binomial.n multinomial.n".split(), "_Operand"),
     # Numbers.
     **dict.fromkeys(
         "alpha atol base beta d dx eps nan neginf period posinf rtol start step stop".split(),
@@ -445,6 +454,8 @@ RETURNS = {
     ),
     **dict.fromkeys("put place putmask fill_diagonal".split(), "None"),
     "histogram": "tuple[array, array]",
+    "histogram2d": "tuple[array, array, array]",
+    "histogramdd": "tuple[array, tuple[array, ...]]",
     "random.split": "array",
     "depends": "array | list[array]",
     "broadcast_shapes": "tuple[int, ...]",

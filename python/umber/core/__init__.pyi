@@ -11906,7 +11906,7 @@ def histogram(
 
     See Also
     --------
-    histogram_bin_edges, bincount, digitize
+    histogram2d, histogramdd, histogram_bin_edges, bincount, digitize
 
     Notes
     -----
@@ -11921,6 +11921,68 @@ def histogram(
     --------
     >>> mx.histogram(mx.array([1.0, 2.0, 1.0, 4.0]), bins=3)
     (array([2, 1, 1], dtype=int32), array([1, 2, 3, 4], dtype=float32))
+    """
+
+
+def histogram2d(
+    x: _Operand,
+    y: _Operand,
+    bins: _Operand = 10,
+    range: Sequence[Sequence[float] | None] | None = None,
+    density: builtins.bool | None = None,
+    weights: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, array, array]:
+    """Count the points of a plane in each bin of a grid.
+
+    Parameters
+    ----------
+    x, y : array_like
+        Coordinates of the points: vectors of one length.
+    bins : int, array_like or pair of either, optional
+        Number of bins of equal width along both axes; bin edges along both axes in ascending order; or a pair with one of
+        these for each axis. Default: 10.
+    range : sequence of tuple of float, optional
+        For each axis lower and upper end of bins of equal width, or None. Default: minimum and maximum along each axis.
+    density : bool, optional
+        Divide each count by the total and by the area of its bin, so that the integral is one. Default: False.
+    weights : array_like, optional
+        Weights of the points, of the shape of `x`, to be summed instead of counted. Default: none.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    counts : array
+        int32 counts, or sums of `weights` in their dtype; a floating dtype with `density`. `x` along the first axis, `y`
+        along the second.
+    x_edges, y_edges : array
+        Edges of the bins along each axis, of the dtype of the coordinates, float32 for integers; or those in `bins`.
+
+    Raises
+    ------
+    TypeError
+        If `x` or `y` is complex, or an argument is not convertible.
+    ValueError
+        If there are no bins, the edges descend, `bins` or `range` has not one entry for each axis, a range descends or is
+        not finite, the points are not finite and no `range` is given, or `x`, `y` and `weights` are not vectors of one
+        length.
+
+    See Also
+    --------
+    histogram, histogramdd
+
+    Notes
+    -----
+    A bin includes its lower edge; the last bin along each axis includes its upper edge too. Points outside of the bins,
+    and those with a NaN, are not counted.
+
+    Examples
+    --------
+    >>> mx.histogram2d(mx.array([1, 2, 2]), mx.array([5, 5, 6]), bins=2)[0]
+    array([[1, 0],
+           [1, 1]], dtype=int32)
     """
 
 
@@ -11977,6 +12039,71 @@ def histogram_bin_edges(
     array([1, 3, 5], dtype=float32)
     >>> mx.histogram_bin_edges(mx.array([1.0, 2.0, 5.0]), bins=4, range=(0, 1))
     array([0, 0.25, 0.5, 0.75, 1], dtype=float32)
+    """
+
+
+def histogramdd(
+    sample: _Operand,
+    bins: _Operand = 10,
+    range: Sequence[Sequence[float] | None] | None = None,
+    density: builtins.bool | None = None,
+    weights: _Operand | None = None,
+    *,
+    stream: _StreamOrDevice = None,
+) -> tuple[array, tuple[array, ...]]:
+    """Count the points in each bin of a grid.
+
+    Parameters
+    ----------
+    sample : array_like or sequence of array_like
+        Points: a matrix of shape ``(N, D)`` with a row for each point, or a sequence of `D` vectors, the coordinates along
+        each axis.
+    bins : int, or sequence of int or array_like, optional
+        Number of bins of equal width along every axis; or for each axis such a number or bin edges in ascending order.
+        Default: 10.
+    range : sequence of tuple of float, optional
+        For each axis lower and upper end of bins of equal width, or None. Default: minimum and maximum along each axis.
+    density : bool, optional
+        Divide each count by the total and by the volume of its bin, so that the integral is one. Default: False.
+    weights : array_like, optional
+        Weights of the points, of shape ``(N,)``, to be summed instead of counted. Default: none.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    counts : array
+        int32 counts, or sums of `weights` in their dtype; a floating dtype with `density`. One axis for each column of
+        `sample`.
+    edges : tuple of array
+        Edges of the bins along each axis, of the dtype of its column, float32 for integers; or those in `bins`.
+
+    Raises
+    ------
+    TypeError
+        If `sample` is complex, or an argument is not convertible.
+    ValueError
+        If there are no bins, the edges descend, `bins` or `range` has not one entry for each axis, a range descends or is
+        not finite, the points are not finite and no `range` is given, or the columns or `weights` have different lengths.
+
+    See Also
+    --------
+    histogram, histogram2d
+
+    Notes
+    -----
+    A bin includes its lower edge; the last bin along each axis includes its upper edge too. Points outside of the bins,
+    and those with a NaN, are not counted.
+
+    Examples
+    --------
+    >>> points = mx.array([[0.0, 5.0], [0.1, 7.0], [0.9, 7.0]])
+    >>> counts, edges = mx.histogramdd(points, bins=(2, 3), range=[(0, 1), None])
+    >>> counts
+    array([[1, 0, 1],
+           [0, 0, 1]], dtype=int32)
+    >>> edges[0]
+    array([0, 0.5, 1], dtype=float32)
     """
 
 
@@ -18854,6 +18981,277 @@ def searchsorted(
     array([1, 0, 4], dtype=uint32)
     >>> mx.searchsorted(mx.array([1, 2, 2, 4]), mx.array([2, 0, 9]), side="right")
     array([3, 0, 4], dtype=uint32)
+    """
+
+
+def segment_max(
+    data: _Operand,
+    segment_ids: _Operand,
+    num_segments: int | None = None,
+    indices_are_sorted: builtins.bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Maximum of each segment of the leading axis.
+
+    Parameters
+    ----------
+    data : array_like
+        Rows along the leading axis.
+    segment_ids : array_like
+        Vector of integers: the segment of each row, in any order. Rows with a negative id are dropped.
+    num_segments : int, optional
+        Number of segments. Default: the maximum id plus one.
+    indices_are_sorted : bool, optional
+        Whether the ids ascend: the default number of segments is then read from the last id alone. Default: False.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Maxima of the dtype of `data` and shape ``(num_segments, *data.shape[1:])``; NaN if any element is NaN. An empty
+        segment gives the minimum of the dtype: minus infinity, or the smallest integer.
+
+    Raises
+    ------
+    TypeError
+        If `segment_ids` has no integers, or an argument is not convertible to an array.
+    ValueError
+        If `segment_ids` is not a vector of the length of `data`, or `num_segments` is negative; inside `vmap` and `compile`
+        also if there is no `num_segments`, as values decide it.
+    IndexError
+        If an id is not below `num_segments`. Raised when the result is evaluated.
+
+    See Also
+    --------
+    segment_min, max
+
+    Notes
+    -----
+    ``out[k]`` is ``data[segment_ids == k].max(axis=0)``; equal maxima share the gradient. Without `num_segments` the ids are evaluated.
+
+    Examples
+    --------
+    >>> mx.segment_max(mx.array([3.0, 5.0, 7.0]), mx.array([2, 0, 2]))
+    array([5, -inf, 7], dtype=float32)
+    """
+
+
+def segment_mean(
+    data: _Operand,
+    segment_ids: _Operand,
+    num_segments: int | None = None,
+    indices_are_sorted: builtins.bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Arithmetic mean of each segment of the leading axis.
+
+    Parameters
+    ----------
+    data : array_like
+        Rows along the leading axis.
+    segment_ids : array_like
+        Vector of integers: the segment of each row, in any order. Rows with a negative id are dropped.
+    num_segments : int, optional
+        Number of segments. Default: the maximum id plus one.
+    indices_are_sorted : bool, optional
+        Whether the ids ascend: the default number of segments is then read from the last id alone. Default: False.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Means of shape ``(num_segments, *data.shape[1:])``, float32 for integers. An empty segment gives 0.
+
+    Raises
+    ------
+    TypeError
+        If `segment_ids` has no integers, or an argument is not convertible to an array.
+    ValueError
+        If `segment_ids` is not a vector of the length of `data`, or `num_segments` is negative; inside `vmap` and `compile`
+        also if there is no `num_segments`, as values decide it.
+    IndexError
+        If an id is not below `num_segments`. Raised when the result is evaluated.
+
+    See Also
+    --------
+    segment_sum, mean
+
+    Notes
+    -----
+    ``out[k]`` is ``data[segment_ids == k].mean(axis=0)``, but 0 instead of NaN for an empty segment. Without `num_segments` the ids are evaluated.
+
+    Examples
+    --------
+    >>> mx.segment_mean(mx.array([1.0, 2.0, 4.0]), mx.array([2, 0, 2]))
+    array([2, 0, 2.5], dtype=float32)
+    """
+
+
+def segment_min(
+    data: _Operand,
+    segment_ids: _Operand,
+    num_segments: int | None = None,
+    indices_are_sorted: builtins.bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Minimum of each segment of the leading axis.
+
+    Parameters
+    ----------
+    data : array_like
+        Rows along the leading axis.
+    segment_ids : array_like
+        Vector of integers: the segment of each row, in any order. Rows with a negative id are dropped.
+    num_segments : int, optional
+        Number of segments. Default: the maximum id plus one.
+    indices_are_sorted : bool, optional
+        Whether the ids ascend: the default number of segments is then read from the last id alone. Default: False.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Minima of the dtype of `data` and shape ``(num_segments, *data.shape[1:])``; NaN if any element is NaN. An empty
+        segment gives the maximum of the dtype: infinity, or the largest integer.
+
+    Raises
+    ------
+    TypeError
+        If `segment_ids` has no integers, or an argument is not convertible to an array.
+    ValueError
+        If `segment_ids` is not a vector of the length of `data`, or `num_segments` is negative; inside `vmap` and `compile`
+        also if there is no `num_segments`, as values decide it.
+    IndexError
+        If an id is not below `num_segments`. Raised when the result is evaluated.
+
+    See Also
+    --------
+    segment_max, min
+
+    Notes
+    -----
+    ``out[k]`` is ``data[segment_ids == k].min(axis=0)``; equal minima share the gradient. Without `num_segments` the ids are evaluated.
+
+    Examples
+    --------
+    >>> mx.segment_min(mx.array([3.0, 5.0, 7.0]), mx.array([2, 0, 2]))
+    array([5, inf, 3], dtype=float32)
+    """
+
+
+def segment_prod(
+    data: _Operand,
+    segment_ids: _Operand,
+    num_segments: int | None = None,
+    indices_are_sorted: builtins.bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Product of each segment of the leading axis.
+
+    Parameters
+    ----------
+    data : array_like
+        Rows along the leading axis.
+    segment_ids : array_like
+        Vector of integers: the segment of each row, in any order. Rows with a negative id are dropped.
+    num_segments : int, optional
+        Number of segments. Default: the maximum id plus one.
+    indices_are_sorted : bool, optional
+        Whether the ids ascend: the default number of segments is then read from the last id alone. Default: False.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Products of shape ``(num_segments, *data.shape[1:])``. Booleans and integers of fewer than 32 bits are converted to
+        32-bit integers first. An empty segment gives 1.
+
+    Raises
+    ------
+    TypeError
+        If `segment_ids` has no integers, or an argument is not convertible to an array.
+    ValueError
+        If `segment_ids` is not a vector of the length of `data`, or `num_segments` is negative; inside `vmap` and `compile`
+        also if there is no `num_segments`, as values decide it.
+    IndexError
+        If an id is not below `num_segments`. Raised when the result is evaluated.
+
+    See Also
+    --------
+    segment_sum, prod
+
+    Notes
+    -----
+    ``out[k]`` is ``data[segment_ids == k].prod(axis=0)``. Without `num_segments` the ids are evaluated.
+
+    Examples
+    --------
+    >>> mx.segment_prod(mx.array([3, 5, 7]), mx.array([2, 0, 2]))
+    array([5, 1, 21], dtype=int32)
+    """
+
+
+def segment_sum(
+    data: _Operand,
+    segment_ids: _Operand,
+    num_segments: int | None = None,
+    indices_are_sorted: builtins.bool = False,
+    *,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Sum of each segment of the leading axis.
+
+    Parameters
+    ----------
+    data : array_like
+        Rows along the leading axis.
+    segment_ids : array_like
+        Vector of integers: the segment of each row, in any order. Rows with a negative id are dropped.
+    num_segments : int, optional
+        Number of segments. Default: the maximum id plus one.
+    indices_are_sorted : bool, optional
+        Whether the ids ascend: the default number of segments is then read from the last id alone. Default: False.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Sums of shape ``(num_segments, *data.shape[1:])``. Booleans and integers of fewer than 32 bits are converted to 32-bit
+        integers first. An empty segment gives 0.
+
+    Raises
+    ------
+    TypeError
+        If `segment_ids` has no integers, or an argument is not convertible to an array.
+    ValueError
+        If `segment_ids` is not a vector of the length of `data`, or `num_segments` is negative; inside `vmap` and `compile`
+        also if there is no `num_segments`, as values decide it.
+    IndexError
+        If an id is not below `num_segments`. Raised when the result is evaluated.
+
+    See Also
+    --------
+    segment_mean, segment_prod, bincount, sum
+
+    Notes
+    -----
+    ``out[k]`` is ``data[segment_ids == k].sum(axis=0)``. Without `num_segments` the ids are evaluated.
+
+    Examples
+    --------
+    >>> mx.segment_sum(mx.array([1.0, 2.0, 4.0]), mx.array([2, 0, 2]))
+    array([2, 0, 5], dtype=float32)
+    >>> mx.segment_sum(mx.array([1.0, 2.0, 4.0]), mx.array([0, -1, 0]), num_segments=2)
+    array([5, 0], dtype=float32)
     """
 
 

@@ -42,6 +42,7 @@
 //! | [`scans`] | cumulative reductions |
 //! | [`searching`] | nonzero elements, and positions in sorted arrays |
 //! | [`masked_reductions`] | reductions with a mask, a dtype or an initial value |
+//! | [`segments`] | reductions of the rows that share an id |
 //! | [`sets`] | distinct elements and set operations |
 //! | [`shaping`] | changes of shape and order, joining, repeating and padding |
 //! | [`numerical_gradient`] | numerical gradients, integrals and differences |
@@ -103,6 +104,7 @@ pub mod reductions;
 pub mod rounding;
 pub mod scans;
 pub mod searching;
+pub mod segments;
 pub mod selecting;
 pub mod sets;
 pub mod shaping;
@@ -154,6 +156,7 @@ pub use reductions::*;
 pub use rounding::*;
 pub use scans::*;
 pub use searching::*;
+pub use segments::*;
 pub use selecting::*;
 pub use sets::*;
 pub use shaping::*;

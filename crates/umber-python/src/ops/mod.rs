@@ -26,6 +26,7 @@ mod random;
 mod random_state;
 mod reductions;
 mod searching;
+mod segments;
 mod selecting;
 mod sets;
 mod shaping;
@@ -62,6 +63,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     searching::register(module)?;
     sets::register(module)?;
     histograms::register(module)?;
+    segments::register(module)?;
     selecting::register(module)?;
     insert_delete::register(module)?;
     index_grids::register(module)?;
