@@ -76,6 +76,21 @@ BAD_INPUT = [
     (lambda: mx.histogram(a(3), "best"), VALUE, "[histogram] got bins 'best'"),
     (lambda: mx.histogram_bin_edges(a(3), "best"), VALUE, "[histogram_bin_edges]"),
     (lambda: mx.histogram(a(3), "auto", weights=a(3)), TypeError, "[histogram]"),
+    (lambda: mx.histogramdd(a(3, 2), (3, 3, 3)), VALUE, "[histogramdd] bins must have an entry"),
+    (lambda: mx.histogramdd(a(3, 2), range=[(0, 1)]), VALUE, "[histogramdd] range must have"),
+    (lambda: mx.histogramdd(a(3, 2), range=[(1, 0), None]), VALUE, "[histogramdd] range must not"),
+    (lambda: mx.histogramdd(a(3, 2), 0), VALUE, "[histogramdd] number of bins must be"),
+    (lambda: mx.histogramdd(a(3, 2), [[1, 0], [0, 1]]), VALUE, "[histogramdd] bin edges must"),
+    (lambda: mx.histogramdd(a(3, 2), "auto"), (TypeError, VALUE), "[histogramdd]"),
+    (lambda: mx.histogramdd(a(3, 2), weights=a(2)), VALUE, "[histogramdd] weights of shape (2,)"),
+    (lambda: mx.histogramdd(a(3, 0)), VALUE, "[histogramdd] sample must have at least one"),
+    (lambda: mx.histogramdd(a(2, 3, 4)), VALUE, "[histogramdd] sample must be a matrix"),
+    (lambda: mx.histogramdd([a(3), a(2)]), VALUE, "[histogramdd] the columns"),
+    (lambda: mx.histogramdd(mx.array([[NAN, 1.0]])), VALUE, "[histogramdd] the range"),
+    (lambda: mx.histogramdd(a(3, 2).astype(mx.complex64)), TypeError, "[histogramdd]"),
+    (lambda: mx.histogramdd(a(2, 20), 1000), (OverflowError, MemoryError), "[histogramdd]"),
+    (lambda: mx.histogram2d(a(3), a(2)), VALUE, "[histogram2d] the columns"),
+    (lambda: mx.histogram2d(a(3), a(3), [5]), VALUE, "[histogram2d] bins must have an entry"),
     (lambda: mx.histogram(mx.array([NAN, 1.0]), "auto"), VALUE, "[histogram]"),
     (lambda: mx.quantile(a(3), 0.5, weights=a(3)), VALUE, "[quantile]"),
     (
@@ -281,6 +296,70 @@ def test_bins_of_wide_and_narrow_ranges(rule, dtype, scale, part):
     got = to_numpy(mx.histogram(mx.array((x * (scale * part)).astype(dtype)), rule)[1])
     want = np.histogram(x.astype(dtype), rule)[1]
     np.testing.assert_allclose(got / (scale * part), want, rtol=1e-5, atol=1e-6)
+
+
+POINTS = np.random.default_rng(5).normal(size=(300, 3))
+GRIDS = {
+    "default": {},
+    "numbers": {"bins": (4, 1, 7)},
+    "number": {"bins": 5},
+    "edges": {"bins": ([-1, 0, 0, 2], [-3, 3], np.linspace(-1, 1, 4))},
+    "mixed": {"bins": (3, [-1, 0.5, 2], 2), "range": ((-1, 1), None, (0, 0))},
+    "ranges": {"bins": 3, "range": [[-1, 1], [0, 2], (-9, 9)]},
+    "density": {"bins": ([-1, -0.5, 2], 3, 2), "density": True},
+    "weights": {"bins": 2, "weights": np.arange(300.0)},
+    "weighted density": {"bins": 2, "weights": np.arange(300.0), "density": True},
+}
+
+
+@pytest.mark.parametrize("name", GRIDS)
+@pytest.mark.parametrize("sample", ["matrix", "columns", "lists"])
+def test_histograms_over_several_axes(name, sample):
+    options = GRIDS[name]
+    x = {
+        "matrix": mx.array(POINTS, mx.float64),
+        "columns": [mx.array(column, mx.float64) for column in POINTS.T],
+        "lists": list(POINTS.T),
+    }[sample]
+    counts, edges = mx.histogramdd(x, **options)
+    want, want_edges = np.histogramdd(POINTS, **options)
+    assert isinstance(edges, tuple)
+    np.testing.assert_allclose(to_numpy(counts), want, rtol=1e-12)
+    for got, edge in zip(edges, want_edges, strict=True):
+        np.testing.assert_allclose(to_numpy(got), edge, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("bins", [4, [3, 2], [-1, 0, 0.5, 2], ([-1, 0, 1], 3), (2, [-1, 0, 1])])
+@pytest.mark.parametrize("density", [False, True])
+def test_histograms_of_the_plane(bins, density):
+    x, y = POINTS[:, 0], POINTS[:, 1]
+    got = mx.histogram2d(mx.array(x, mx.float64), mx.array(y, mx.float64), bins, density=density)
+    for result, want in zip(got, np.histogram2d(x, y, bins, density=density), strict=True):
+        np.testing.assert_allclose(to_numpy(result), want, rtol=1e-12, atol=1e-12)
+
+
+def test_points_outside_of_a_grid():
+    nan, inf = np.nan, np.inf
+    x = mx.array([[0.0, 0.0], [2.0, 2.0], [nan, 1.0], [1.0, inf], [-1.0, 1.0], [1.0, 2.0]])
+    counts, _ = mx.histogramdd(x, [[0.0, 1.0, 2.0]] * 2)
+    assert counts.tolist() == [[1, 0], [0, 2]]
+    assert counts.dtype == mx.int32
+    assert mx.histogramdd(mx.zeros((0, 2)), 3)[0].tolist() == [[0] * 3] * 3
+    assert mx.histogramdd(x[:2], ([1.0], 2))[0].shape == (0, 2)
+    # One axis, as a vector or as a list of numbers.
+    for one in (mx.array([1, 2, 2]), [1, 2, 2], mx.array([[1], [2], [2]])):
+        counts, (edges,) = mx.histogramdd(one, 2)
+        assert (counts.tolist(), edges.tolist()) == ([1, 2], [1.0, 1.5, 2.0])
+    # Columns may have different dtypes.
+    counts, edges = mx.histogramdd([mx.array([1, 2]), mx.array([0.5, 0.5])], [2, [0.0, 1.0]])
+    assert counts.tolist() == [[1], [1]]
+    assert [edge.dtype for edge in edges] == [mx.float32, mx.float32]
+
+
+def test_densities_of_wide_grids():
+    x = np.array([[-1.0, 0.0], [0.2, 0.5], [1.0, 1.0]])
+    got = mx.histogramdd(mx.array(x * [3e38, 1.0]), 1, density=True)[0]
+    np.testing.assert_allclose(to_numpy(got) * 6e38, [[1.0]], rtol=1e-5)
 
 
 def test_histogram_with_a_rule_and_density():

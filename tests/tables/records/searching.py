@@ -233,6 +233,37 @@ RECORDS = [
         shapes=((30,), (30,)),
         differentiable=(1,),
     ),
+    *(
+        lazy(
+            f"histogram2d[{label}]",
+            lambda x, y, options=options: mx.histogram2d(x, y, **options)[0],
+            lambda x, y, options=options: np.histogram2d(x, y, **options)[0],
+            shapes=((40,), (40,)),
+            dtypes=dtypes,
+            result=result,
+        )
+        for label, options, dtypes, result in (
+            ("number", {"bins": 3, "range": ((-2, 2), (-1, 3))}, COMPARED[4:], "int32"),
+            ("edges", {"bins": (BINS, [-1, 2])}, COMPARED[4:], "int32"),
+            ("density", {"bins": BINS, "density": True}, FLOATS[2:], "inexact"),
+        )
+    ),
+    lazy(
+        "histogramdd",
+        lambda x: mx.histogramdd(x, (2, BINS, 3), [(-2, 2), None, (-1, 3)])[0],
+        lambda x: np.histogramdd(x, (2, BINS, 3), [(-2, 2), None, (-1, 3)])[0],
+        shapes=((30, 3),),
+        dtypes=COMPARED[4:],
+        result="int32",
+    ),
+    lazy(
+        "histogramdd[weights]",
+        lambda x, w: mx.histogramdd(x, (BINS, BINS), weights=w)[0],
+        lambda x, w: np.histogramdd(x, (BINS, BINS), weights=w)[0],
+        shapes=((30, 2), (30,)),
+        dtypes=FLOATS[2:],
+        differentiable=(1,),
+    ),
     lazy(
         "histogram_bin_edges",
         bind("histogram_bin_edges", 4),

@@ -12,7 +12,7 @@ use super::searching::search_as;
 use super::sets::count_dtype;
 use crate::graph::Array;
 use crate::primitives::gather::{Places, iota};
-use crate::primitives::rules::{binary, broadcast, cast, reshape};
+use crate::primitives::rules::{binary, broadcast, cast, constant, reshape};
 use crate::primitives::slice::slice_along;
 
 /// Sum the weights, by default ones, for each index; the index `length` is discarded.
@@ -226,24 +226,167 @@ pub fn histogram(
         let dtype = weights.as_ref().map_or(DType::Int32, Array::dtype);
         return Ok((Array::full([0].into(), 0, dtype), narrowed(&edges, a, bins)?));
     }
-    let insertion = search_as("histogram", &edges, &flat, Side::Right, None)?;
-    let number = |value: usize| Array::scalar(value as i64, insertion.dtype());
-    let last = reshape(&slice_along(&edges, 0, count, 1)?, Shape::scalar())?;
-    let is_last = equal(&flat, &last)?;
-    // Below the first edge, subtraction wraps around to the largest integer, so that outliers on both sides exceed the last bin.
-    let bin = select(&is_last, &number(count - 1), &subtract(&insertion, &number(1))?)?;
-    let index = minimum(&bin, &number(count))?;
+    let index = bin_indices("histogram", &edges, &flat)?;
     let counts = accumulate("histogram", &index, weights.as_ref(), count)?;
     let out_edges = narrowed(&edges, a, bins)?;
     if density == Density::Counts {
         return Ok((counts, out_edges));
     }
     let dtype = promote(promote(counts.dtype(), out_edges.dtype()), a.dtype()).inexact();
-    let (low, high) = (slice_along(&edges, 0, 0, count)?, slice_along(&edges, 0, 1, count)?);
-    let scale = overflow_scale(&low, &high)?;
-    let width = cast(&subtract(&multiply(&high, &scale)?, &multiply(&low, &scale)?)?, dtype)?;
     let counts = cast(&counts, dtype)?;
     let total = sum(&counts, None, KeepAxes::No)?;
-    let densities = multiply(&divide(&divide(&counts, &width)?, &total)?, &cast(&scale, dtype)?)?;
+    let widths = Widths::of(&edges, dtype)?;
+    let densities = multiply(&divide(&divide(&counts, &widths.scaled)?, &total)?, &widths.scale)?;
     Ok((densities, out_edges))
+}
+
+/// The bin of each element of a vector; the number of bins for those outside of all bins and for NaN.
+fn bin_indices(op: &str, edges: &Array, elements: &Array) -> Result<Array> {
+    let count = edges.size() - 1;
+    let insertion = search_as(op, edges, elements, Side::Right, None)?;
+    let number = |value: usize| Array::scalar(value as i64, insertion.dtype());
+    let last = reshape(&slice_along(edges, 0, count, 1)?, Shape::scalar())?;
+    let is_last = equal(elements, &last)?;
+    // Below the first edge, subtraction wraps around to the largest integer, so that outliers on both sides exceed the last bin.
+    let bin = select(&is_last, &number(count - 1), &subtract(&insertion, &number(1))?)?;
+    minimum(&bin, &number(count))
+}
+
+/// The widths of bins, multiplied by a scale at which they do not overflow.
+struct Widths {
+    scaled: Array,
+    scale: Array,
+}
+
+impl Widths {
+    fn of(edges: &Array, dtype: DType) -> Result<Widths> {
+        let count = edges.size() - 1;
+        let (low, high) = (slice_along(edges, 0, 0, count)?, slice_along(edges, 0, 1, count)?);
+        let scale = overflow_scale(&low, &high)?;
+        let scaled = subtract(&multiply(&high, &scale)?, &multiply(&low, &scale)?)?;
+        Ok(Widths { scaled: cast(&scaled, dtype)?, scale: cast(&scale, dtype)? })
+    }
+}
+
+/// Count the points in each bin of a grid, and return the edges of the bins along each axis too.
+///
+/// `columns` holds the coordinates of the points, a vector for each axis of the grid; `bins` the bins of each axis. Bins,
+/// dtypes, weights and densities are those of [`histogram`]; a point outside of the bins of one axis is not counted.
+///
+/// # Errors
+/// If there are no columns, they are not vectors of one length, or there is not one entry of `bins` for each; otherwise
+/// those of [`histogram`].
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, Shape, ops};
+///
+/// let (x, y) = (Array::from([0.0f32, 0.1, 0.9]), Array::from([5.0f32, 7.0, 7.0]));
+/// let bins = [ops::Bins::Count(2, Some((0.0, 1.0))), ops::Bins::Count(3, None)];
+/// let (counts, edges) = ops::histogramdd(&[x, y], &bins, None, ops::Density::Counts)?;
+/// assert_eq!(counts.shape(), &Shape::from([2, 3]));
+/// assert_eq!(counts.to_vec::<i32>()?, [1, 0, 1, 0, 0, 1]);
+/// assert_eq!(edges[0].to_vec::<f32>()?, [0.0, 0.5, 1.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn histogramdd(
+    columns: &[Array],
+    bins: &[Bins],
+    weights: Option<&Array>,
+    density: Density,
+) -> Result<(Array, Vec<Array>)> {
+    const OP: &str = "histogramdd";
+    ensure!(!columns.is_empty(), Value(OP), "sample must have at least one column");
+    for column in columns {
+        ensure!(
+            column.ndim() == 1 && column.shape() == columns[0].shape(),
+            Value(OP),
+            "the columns of the sample must be vectors of one length, got shapes {} and {}",
+            columns[0].shape(),
+            column.shape()
+        );
+    }
+    ensure!(
+        bins.len() == columns.len(),
+        Value(OP),
+        "bins must have an entry for each of the {} columns of the sample, got {}",
+        columns.len(),
+        bins.len()
+    );
+    let weights = checked(OP, &columns[0], weights)?;
+    let edges = columns
+        .iter()
+        .zip(bins)
+        .map(|(column, bins)| edges_of(OP, column, bins))
+        .collect::<Result<Vec<_>>>()?;
+    let out_edges = edges
+        .iter()
+        .zip(columns.iter().zip(bins))
+        .map(|(edges, (column, bins))| narrowed(edges, column, bins))
+        .collect::<Result<Vec<_>>>()?;
+    let mut counts = grid_counts(columns, &edges, weights.as_ref())?;
+    if density == Density::Normalised {
+        let inputs = columns.iter().chain(&out_edges).map(Array::dtype);
+        let dtype = inputs.fold(counts.dtype(), promote).inexact();
+        counts = cast(&counts, dtype)?;
+        let total = sum(&counts, None, KeepAxes::No)?;
+        counts = divide(&counts, &total)?;
+        for (axis, edges) in edges.iter().enumerate() {
+            let widths = Widths::of(edges, dtype)?;
+            let aligned = Shape::from(vec![1; columns.len()]).with(axis, widths.scaled.size());
+            let [scaled, scale] = [&widths.scaled, &widths.scale].map(|row| reshape(row, aligned.clone()));
+            counts = multiply(&divide(&counts, &scaled?)?, &scale?)?;
+        }
+    }
+    Ok((counts, out_edges))
+}
+
+/// The number, or weight, of the points in each bin of a grid.
+fn grid_counts(columns: &[Array], edges: &[Array], weights: Option<&Array>) -> Result<Array> {
+    const OP: &str = "histogramdd";
+    let lengths: Vec<i64> = edges.iter().map(|edges| edges.size() as i64 - 1).collect();
+    let shape = Shape::checked(OP, &lengths)?;
+    if shape.size() == 0 {
+        return Ok(Array::full(shape, 0, weights.map_or(DType::Int32, Array::dtype)));
+    }
+    // One more bin along each axis collects the points outside.
+    let padded = Shape::checked(OP, &lengths.iter().map(|length| length + 1).collect::<Vec<_>>())?;
+    let mut index = Array::full(columns[0].shape().clone(), 0, DType::Int64);
+    for (axis, (edges, column)) in edges.iter().zip(columns).enumerate() {
+        let row = multiply(&index, &constant(&index, padded[axis] as i64))?;
+        index = add(&row, &cast(&bin_indices(OP, edges, column)?, DType::Int64)?)?;
+    }
+    let mut grid = reshape(&accumulate(OP, &index, weights, padded.size())?, padded)?;
+    for (axis, &length) in shape.iter().enumerate() {
+        grid = slice_along(&grid, axis, 0, length)?;
+    }
+    Ok(grid)
+}
+
+/// [`histogramdd`] of two columns, `x` along the first axis and `y` along the second.
+///
+/// # Errors
+/// Those of [`histogramdd`].
+///
+/// # Examples
+/// ```
+/// use umber_core::{Array, ops};
+///
+/// let (x, y) = (Array::from([1, 2, 2]), Array::from([5, 5, 6]));
+/// let bins = [ops::Bins::Count(2, None), ops::Bins::Count(2, None)];
+/// let (counts, edges) = ops::histogram2d(&x, &y, &bins, None, ops::Density::Counts)?;
+/// assert_eq!(counts.to_vec::<i32>()?, [1, 0, 1, 1]);
+/// assert_eq!(edges[1].to_vec::<f32>()?, [5.0, 5.5, 6.0]);
+/// # Ok::<(), umber_core::Error>(())
+/// ```
+pub fn histogram2d(
+    x: &Array,
+    y: &Array,
+    bins: &[Bins],
+    weights: Option<&Array>,
+    density: Density,
+) -> Result<(Array, [Array; 2])> {
+    let (counts, edges) = histogramdd(&[x.clone(), y.clone()], bins, weights, density)
+        .map_err(|error| error.with_op("histogram2d"))?;
+    Ok((counts, edges.try_into().expect("edges for each of two columns")))
 }
