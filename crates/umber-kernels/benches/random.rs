@@ -33,7 +33,7 @@ fn main() {
     let mut out = Operand::<f64>::zeros(&[1, COUNTS[0]]);
     for kind in [Rejection::Gamma, Rejection::Poisson] {
         case(&format!("{}/float64/{}", kind.name(), COUNTS[0]), Work::Elements(COUNTS[0]), || {
-            rejection(kind, key.view(), parameters.view(), out.view_mut());
+            rejection(kind, key.view(), &[parameters.view()], out.view_mut());
         });
     }
 }

@@ -116,6 +116,60 @@ def beta(
     """
 
 
+def binomial(
+    n: _Operand,
+    p: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw the number of successes in `n` trials with probability `p` each.
+
+    Parameters
+    ----------
+    n : array_like
+        Number of trials, at least 0; rounded down to an integer.
+    p : array_like
+        Probability of success, from 0 to 1.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Integer or real floating-point dtype of the result. Default: int32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Counts of `dtype`. Elements whose `n` is negative or NaN, or whose `p` is not from 0 to 1, are -1, which wraps in
+        unsigned dtypes. Counts above the maximum of an integer dtype become the maximum.
+
+    Raises
+    ------
+    ValueError
+        If `n` is a number that is negative, NaN or above the maximum of an integer dtype, `p` is a number that is not from 0
+        to 1, the dtype is bool or complex, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    multinomial, bernoulli, poisson, geometric
+
+    Notes
+    -----
+    Drawn by inversion for small means, and by transformed rejection for others (W. Hörmann, Journal of Statistical
+    Computation and Simulation 46, 1993). The gradient is zero.
+
+    Examples
+    --------
+    >>> mx.random.binomial(10, mx.array([0.0, 0.3, 1.0]), key=mx.random.key(0))
+    array([0, 4, 10], dtype=int32)
+    """
+
+
 def categorical(
     logits: _Operand,
     axis: int = ...,
@@ -168,6 +222,54 @@ def categorical(
     --------
     >>> mx.random.categorical(mx.array([-mx.inf, 0.0, -mx.inf]), num_samples=4)
     array([1, 1, 1, 1], dtype=uint32)
+    """
+
+
+def chisquare(
+    df: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw from the chi-square distribution with `df` degrees of freedom.
+
+    Parameters
+    ----------
+    df : array_like
+        Degrees of freedom, above 0, which is the mean.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype`. Elements whose `df` is not positive are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `df` is a number that is not positive, the dtype is not real floating point, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    gamma, f, t
+
+    Notes
+    -----
+    Computed as twice a gamma draw with shape parameter ``df / 2``. No gradient flows to `df`.
+
+    Examples
+    --------
+    >>> mx.random.chisquare(3.0, (2,), key=mx.random.key(0))
+    array([1.95328, 4.77212], dtype=float32)
     """
 
 
@@ -288,7 +390,7 @@ def dirichlet(
 
 
 def exponential(
-    shape: _Shape = [],
+    shape: _Shape | None = None,
     dtype: _DType = None,
     scale: _Operand | None = None,
     key: array | None = None,
@@ -299,7 +401,7 @@ def exponential(
     Parameters
     ----------
     shape : int or sequence of int, optional
-        Shape of the result. Default: a scalar.
+        Shape of the result. Default: the shape of `scale`.
     dtype : Dtype, optional
         Real floating-point dtype of the result. Default: float32.
     scale : array_like, optional
@@ -312,7 +414,8 @@ def exponential(
     Returns
     -------
     array
-        Numbers of `shape` and `dtype`, computed as ``-scale * log(1 - u)`` of a uniform `u`.
+        Numbers of `shape` and `dtype`, computed as ``-scale * log(1 - u)`` of a uniform `u`. Elements whose `scale` is
+        negative are NaN.
 
     Raises
     ------
@@ -322,12 +425,62 @@ def exponential(
 
     See Also
     --------
-    gamma, poisson
+    gamma, poisson, geometric
 
     Examples
     --------
     >>> mx.random.exponential((2,), scale=3.0, key=mx.random.key(0))
     array([0.73117, 4.89082], dtype=float32)
+    """
+
+
+def f(
+    dfnum: _Operand,
+    dfden: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw from the F distribution with `dfnum` and `dfden` degrees of freedom.
+
+    Parameters
+    ----------
+    dfnum, dfden : array_like
+        Degrees of freedom of the numerator and the denominator, above 0.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype`. Elements whose parameters are not positive are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `dfnum` or `dfden` is a number that is not positive, the dtype is not real floating point, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    chisquare, t, beta
+
+    Notes
+    -----
+    Computed as ``(x / dfnum) / (y / dfden)`` of chi-square draws `x` and `y`, from their logarithms, so that few degrees of
+    freedom do not underflow. No gradient flows to the parameters.
+
+    Examples
+    --------
+    >>> mx.random.f(3.0, 12.0, (2,), key=mx.random.key(0))
+    array([0.342737, 2.5464], dtype=float32)
     """
 
 
@@ -359,7 +512,7 @@ def gamma(
     Returns
     -------
     array
-        Numbers of `dtype`. Elements whose `a` is not positive are NaN.
+        Numbers of `dtype`. Elements whose `a` is not positive or whose `scale` is negative are NaN.
 
     Raises
     ------
@@ -369,7 +522,7 @@ def gamma(
 
     See Also
     --------
-    beta, dirichlet, exponential
+    beta, chisquare, dirichlet, exponential
 
     Notes
     -----
@@ -380,6 +533,55 @@ def gamma(
     --------
     >>> mx.random.gamma(2.5, (2,), key=mx.random.key(0))
     array([1.90364, 3.72197], dtype=float32)
+    """
+
+
+def geometric(
+    p: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw the number of trials up to and including the first success.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability of success, above 0 and at most 1.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Integer or real floating-point dtype of the result. Default: int32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Counts of `dtype`, at least 1. Elements whose `p` is not above 0 and at most 1 are -1, which wraps in unsigned dtypes.
+        Counts above the maximum of an integer dtype become the maximum.
+
+    Raises
+    ------
+    ValueError
+        If `p` is a number that is not above 0 and at most 1, the dtype is bool or complex, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    binomial, exponential, bernoulli
+
+    Notes
+    -----
+    Computed as ``floor(log(1 - u) / log(1 - p)) + 1`` of a uniform `u` in float64. The gradient is zero.
+
+    Examples
+    --------
+    >>> mx.random.geometric(0.25, (3,), key=mx.random.key(0))
+    array([3, 5, 4], dtype=int32)
     """
 
 
@@ -506,12 +708,121 @@ def laplace(
 
     Notes
     -----
-    The density is ``exp(-abs(x - loc) / scale) / (2 * scale)``.
+    The density is ``exp(-abs(x - loc) / scale) / (2 * scale)``. Elements of an array `scale` are not checked: where they are
+    negative, the draw is mirrored at `loc`.
 
     Examples
     --------
     >>> mx.random.laplace((3,), loc=5.0, scale=0.0)
     array([5, 5, 5], dtype=float32)
+    """
+
+
+def lognormal(
+    sigma: _Operand = 1.0,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    mean: _Operand = 0.0,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw from the log-normal distribution, whose logarithm is normal.
+
+    Parameters
+    ----------
+    sigma : array_like, optional
+        Standard deviation of the logarithm. Default: 1.0.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    mean : array_like, optional
+        Mean of the logarithm. Default: 0.0.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype`. Elements whose `sigma` is negative are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is a negative number, the dtype is not real floating point, the parameters do not broadcast to `shape`,
+        the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    normal, gamma
+
+    Notes
+    -----
+    Computed as ``exp(mean + sigma * z)``, where `z` is the draw of `normal` with the same key. Differentiable with respect
+    to both parameters.
+
+    Examples
+    --------
+    >>> mx.random.lognormal(mx.array([0.0, 0.5]), mean=1.0, key=mx.random.key(0))
+    array([2.71828, 4.17128], dtype=float32)
+    """
+
+
+def multinomial(
+    n: _Operand,
+    p: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw how often each category occurs in `n` trials with probabilities `p`.
+
+    Parameters
+    ----------
+    n : array_like
+        Number of trials, at least 0, which broadcasts with the leading axes of `p`; rounded down to an integer.
+    p : array_like
+        Probabilities of the categories along the last axis, which sum to 1.
+    shape : int or sequence of int, optional
+        Shape of the result without its last axis. Default: the broadcast shape of `n` and of `p` without its last axis.
+    dtype : Dtype, optional
+        Integer or real floating-point dtype of the result. Default: int32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Counts of `dtype` and shape ``(*shape, p.shape[-1])`` that sum to `n` along the last axis. Rows whose `n` is negative
+        or NaN are -1, which wraps in unsigned dtypes.
+
+    Raises
+    ------
+    ValueError
+        If `n` is a number that is negative, NaN or above the maximum of an integer dtype, `p` is negative, not finite or does
+        not sum to 1, there are no categories, the dtype is bool or complex, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    binomial, choice, categorical
+
+    Notes
+    -----
+    Computed from binomial draws, which divide the trials between halves of the categories, then between quarters, and so on.
+    `p` is evaluated; in `vmap` and `compile`, where its values are unknown, its sum is not checked, the probabilities are
+    normalised, and invalid ones give -1. The gradient is zero.
+
+    Examples
+    --------
+    >>> mx.random.multinomial(10, mx.array([0.5, 0.3, 0.2]), (2,), key=mx.random.key(0))
+    array([[8, 0, 2],
+           [8, 1, 1]], dtype=int32)
     """
 
 
@@ -607,11 +918,12 @@ def normal(
 
     See Also
     --------
-    truncated_normal, multivariate_normal, uniform
+    lognormal, truncated_normal, multivariate_normal, t, uniform
 
     Notes
     -----
-    Computed from the inverse error function of a uniform draw.
+    Computed from the inverse error function of a uniform draw. Elements of an array `scale` are not checked: where they are
+    negative, the draw is mirrored at `loc`.
 
     Examples
     --------
@@ -700,7 +1012,7 @@ def poisson(
 
     See Also
     --------
-    exponential, gamma
+    binomial, exponential, gamma
 
     Notes
     -----
@@ -877,6 +1189,55 @@ def split(key: array, num: int = 2, stream: _StreamOrDevice = None) -> array:
     """
 
 
+def t(
+    df: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw from Student's t distribution with `df` degrees of freedom.
+
+    Parameters
+    ----------
+    df : array_like
+        Degrees of freedom, above 0.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Numbers of `dtype`. Elements whose `df` is not positive are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `df` is a number that is not positive, the dtype is not real floating point, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    normal, chisquare, f
+
+    Notes
+    -----
+    Computed as ``z * sqrt(df / x)`` of a normal draw `z` and a chi-square draw `x` with `df` degrees of freedom. No gradient
+    flows to `df`.
+
+    Examples
+    --------
+    >>> mx.random.t(5.0, (2,), key=mx.random.key(0))
+    array([-0.0519253, -1.57024], dtype=float32)
+    """
+
+
 def truncated_normal(
     lower: _Operand,
     upper: _Operand,
@@ -967,4 +1328,56 @@ def uniform(
     --------
     >>> mx.random.uniform(-1, 1, (2,), key=mx.random.key(0))
     array([-0.567409, 0.608248], dtype=float32)
+    """
+
+
+def vonmises(
+    mu: _Operand,
+    kappa: _Operand,
+    shape: _Shape | None = None,
+    dtype: _DType = None,
+    key: array | None = None,
+    stream: _StreamOrDevice = None,
+) -> array:
+    """Draw angles from the von Mises distribution about `mu` with concentration `kappa`.
+
+    Parameters
+    ----------
+    mu : array_like
+        Mean direction, an angle.
+    kappa : array_like
+        Concentration, at least 0; 0 gives the uniform distribution.
+    shape : int or sequence of int, optional
+        Shape of the result, to which the parameters broadcast. Default: the broadcast shape of the parameters.
+    dtype : Dtype, optional
+        Real floating-point dtype of the result. Default: float32.
+    key : array, optional
+        Key from `key` or `split`. Default: a new key from the global state.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Angles of `dtype` between ``-pi`` and ``pi``. Elements whose `kappa` is negative are NaN.
+
+    Raises
+    ------
+    ValueError
+        If `kappa` is a negative number, the dtype is not real floating point, the parameters do not
+        broadcast to `shape`, the shape has a negative length, or `key` is not a key.
+
+    See Also
+    --------
+    normal, uniform
+
+    Notes
+    -----
+    The density is proportional to ``exp(kappa * cos(x - mu))``. Drawn in float64 by rejection (D. J. Best and N. I. Fisher,
+    Applied Statistics 28, 1979). Differentiable with respect to `mu`; `kappa` has no gradient.
+
+    Examples
+    --------
+    >>> mx.random.vonmises(0.0, 4.0, (2,), key=mx.random.key(0))
+    array([-0.408592, 0.846736], dtype=float32)
     """

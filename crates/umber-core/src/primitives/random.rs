@@ -2,11 +2,11 @@
 
 use smallvec::smallvec;
 pub use umber_kernels::rejection::Rejection;
-use umber_types::{DType, Result, Shape, bail};
+use umber_types::{DType, Result, Shape, ensure};
 
 use super::rules::{batch, zeros_like};
 use crate::generalization::any_lengths;
-use crate::graph::{Array, ArraySpec, Specs};
+use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
@@ -107,7 +107,7 @@ impl Primitive for CategoricalSample {
     }
 }
 
-/// Float64 samples by rejection, one per parameter, from keys `[..., 2]` and parameters `[..., *shape]`.
+/// Float64 samples by rejection, one per element, from keys `[..., 2]` and one or two parameters `[..., *shape]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Rejections(pub Rejection);
 
@@ -121,45 +121,45 @@ impl Primitive for Rejections {
     }
 
     fn validate(&self, site: &Site<'_>) -> Result<()> {
-        site.takes(2)?;
-        let [keys, parameters] = [site.inputs[0], site.inputs[1]];
-        let fits = site.has_keys() && parameters.shape.starts_with(&keys.shape[..site.ndim(0) - 1]);
-        let are_parameters = fits && parameters.dtype == DType::Float64;
-        site.must(are_parameters, "keys of two uint32 and float64 parameters")
+        site.takes(1 + self.0.arity())?;
+        let (keys, parameters) = (site.inputs[0], &site.inputs[1..]);
+        let fits = site.has_keys()
+            && parameters[0].shape.starts_with(&keys.shape[..site.ndim(0) - 1])
+            && parameters
+                .iter()
+                .all(|parameter| parameter.dtype == DType::Float64 && parameter.shape == parameters[0].shape);
+        site.must(fits, "keys of two uint32 and float64 parameters")
     }
 
     any_lengths!();
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
-        rule(|| match self.0 {
-            Rejection::Gamma | Rejection::LogGamma if at.needs_cotangent[1] => {
-                bail!(
-                    Value("gamma"),
-                    "rejection sampling has no derivative with respect to its parameters; wrap them in \
-                     stop_gradient"
-                )
-            }
-            Rejection::Gamma | Rejection::LogGamma | Rejection::Poisson => {
-                at.pull(|i| Ok(Some(zeros_like(&at.inputs[i]))))
-            }
+        rule(|| {
+            ensure!(
+                self.0.is_discrete() || !at.needs_cotangent[1],
+                Value(self.0.name()),
+                "rejection sampling has no derivative with respect to its parameters; wrap them in \
+                 stop_gradient"
+            );
+            at.pull(|i| Ok(Some(zeros_like(&at.inputs[i]))))
         })
     }
 
     fn vmap(&self, inputs: &[Batched]) -> Rule<Vec<Batched>> {
         rule(|| {
             let batch_size = batch_size(inputs);
-            let (keys, parameters) = (batch(&inputs[0], batch_size)?, batch(&inputs[1], batch_size)?);
-            Ok(vec![Batched::yes(Array::record_one(*self, &[&keys, &parameters])?)])
+            let inputs = inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<Inputs>>()?;
+            Array::record(*self, inputs).map(|out| out.into_iter().map(Batched::yes).collect())
         })
     }
 
     fn is_index(&self, input: usize) -> bool {
-        input == 0 || self.0 == Rejection::Poisson
+        input == 0 || self.0.is_discrete()
     }
 
     fn eval_cpu(&self, task: &mut CpuTask<'_>) -> Result<()> {
         task.run_one(|inputs, output| {
-            umber_kernels::rejection::rejection(self.0, inputs[0], inputs[1], output);
+            umber_kernels::rejection::rejection(self.0, inputs[0], &inputs[1..], output);
             Ok(())
         })
     }

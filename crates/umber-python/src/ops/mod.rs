@@ -23,6 +23,7 @@ mod polynomials;
 mod quantiles;
 mod quantization;
 mod random;
+mod random_families;
 mod random_state;
 mod reductions;
 mod searching;

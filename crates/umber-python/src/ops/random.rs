@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use umber_core::ops::random::{self, Replacement, Samples};
 use umber_core::{Array, DType};
 
-use super::random_state;
+use super::{random_families, random_state};
 use crate::args::{Ints, Operand, StreamArg, record_on};
 use crate::array::PyArray;
 use crate::dtype::{DtypeArg, or};
@@ -16,7 +16,7 @@ use crate::error_text::shortened;
 use crate::new_array::NewArray;
 
 /// The value of an optional array argument.
-fn array_value(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
+pub(super) fn array_value(array: Option<&Bound<'_, PyArray>>) -> Option<Array> {
     array.map(|array| array.get().get())
 }
 
@@ -164,7 +164,11 @@ fn scale_of(scale: Option<Operand>) -> PyResult<Option<Array>> {
 }
 
 /// The dtype of random numbers with these parameters. A Python number type as dtype takes its width from array parameters.
-fn sample_dtype(dtype: Option<DtypeArg>, parameters: &[Option<&Operand>], default: DType) -> DType {
+pub(super) fn sample_dtype(
+    dtype: Option<DtypeArg>,
+    parameters: &[Option<&Operand>],
+    default: DType,
+) -> DType {
     let dtypes = parameters.iter().flatten().filter_map(|parameter| match parameter {
         Operand::Array(array) => Some(array.dtype()),
         Operand::Number(_) => None,
@@ -263,11 +267,12 @@ fn uniform(
 ///
 /// See Also
 /// --------
-/// truncated_normal, multivariate_normal, uniform
+/// lognormal, truncated_normal, multivariate_normal, t, uniform
 ///
 /// Notes
 /// -----
-/// Computed from the inverse error function of a uniform draw.
+/// Computed from the inverse error function of a uniform draw. Elements of an array `scale` are not checked: where they are
+/// negative, the draw is mirrored at `loc`.
 ///
 /// Examples
 /// --------
@@ -546,7 +551,8 @@ fn gumbel(
 ///
 /// Notes
 /// -----
-/// The density is ``exp(-abs(x - loc) / scale) / (2 * scale)``.
+/// The density is ``exp(-abs(x - loc) / scale) / (2 * scale)``. Elements of an array `scale` are not checked: where they are
+/// negative, the draw is mirrored at `loc`.
 ///
 /// Examples
 /// --------
@@ -944,7 +950,7 @@ fn choice(
 /// Parameters
 /// ----------
 /// shape : int or sequence of int, optional
-///     Shape of the result. Default: a scalar.
+///     Shape of the result. Default: the shape of `scale`.
 /// dtype : Dtype, optional
 ///     Real floating-point dtype of the result. Default: float32.
 /// scale : array_like, optional
@@ -957,7 +963,8 @@ fn choice(
 /// Returns
 /// -------
 /// array
-///     Numbers of `shape` and `dtype`, computed as ``-scale * log(1 - u)`` of a uniform `u`.
+///     Numbers of `shape` and `dtype`, computed as ``-scale * log(1 - u)`` of a uniform `u`. Elements whose `scale` is
+///     negative are NaN.
 ///
 /// Raises
 /// ------
@@ -967,7 +974,7 @@ fn choice(
 ///
 /// See Also
 /// --------
-/// gamma, poisson
+/// gamma, poisson, geometric
 ///
 /// Examples
 /// --------
@@ -976,7 +983,7 @@ fn choice(
 #[pyfunction]
 #[pyo3(
     signature = (shape = None, dtype = None, scale = None, key = None, stream = None),
-    text_signature = "(shape=[], dtype=None, scale=None, key=None, stream=None)"
+    text_signature = "(shape=None, dtype=None, scale=None, key=None, stream=None)"
 )]
 fn exponential(
     shape: Option<Ints>,
@@ -986,11 +993,9 @@ fn exponential(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let dtype = sample_dtype(dtype, &[scale.as_ref()], DType::Float32);
-    let (scale, key) = (scale_of(scale)?, array_value(key));
-    record_on(stream, || {
-        random::exponential(shape_or_scalar(shape.as_ref()), dtype, scale.as_ref(), key.as_ref())
-    })
-    .map(NewArray::from)
+    let (scale, key) = (scale.map(Operand::into_array), array_value(key));
+    let shape = shape.as_ref().map(Ints::as_slice);
+    record_on(stream, || random::exponential(shape, dtype, scale.as_ref(), key.as_ref())).map(NewArray::from)
 }
 
 /// Draw from the gamma distribution with shape parameter `a` and scale `scale`.
@@ -1013,7 +1018,7 @@ fn exponential(
 /// Returns
 /// -------
 /// array
-///     Numbers of `dtype`. Elements whose `a` is not positive are NaN.
+///     Numbers of `dtype`. Elements whose `a` is not positive or whose `scale` is negative are NaN.
 ///
 /// Raises
 /// ------
@@ -1023,7 +1028,7 @@ fn exponential(
 ///
 /// See Also
 /// --------
-/// beta, dirichlet, exponential
+/// beta, chisquare, dirichlet, exponential
 ///
 /// Notes
 /// -----
@@ -1045,7 +1050,7 @@ fn gamma(
     stream: Option<StreamArg>,
 ) -> PyResult<NewArray> {
     let dtype = sample_dtype(dtype, &[Some(&a), scale.as_ref()], DType::Float32);
-    let (a, scale, key) = (a.into_array(), scale_of(scale)?, array_value(key));
+    let (a, scale, key) = (a.into_array(), scale.map(Operand::into_array), array_value(key));
     let shape = shape.as_ref().map(Ints::as_slice);
     record_on(stream, || random::gamma(&a, shape, dtype, scale.as_ref(), key.as_ref())).map(NewArray::from)
 }
@@ -1189,7 +1194,7 @@ fn dirichlet(
 ///
 /// See Also
 /// --------
-/// exponential, gamma
+/// binomial, exponential, gamma
 ///
 /// Notes
 /// -----
@@ -1247,6 +1252,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     ] {
         random.add_function(function)?;
     }
+    random_families::register(&random)?;
     random_state::register(&random)?;
     module.add("random", &random)?;
     py.import("sys")?.getattr("modules")?.set_item("umber.core.random", random)

@@ -263,23 +263,25 @@ fn check_probabilities(op: &str, weights: &Array, replacement: Replacement, draw
         return Ok(());
     }
     let values = cast(weights, DType::Float64)?.to_vec::<f64>()?;
-    if let Some(value) = values.iter().find(|value| !(0.0..=f64::MAX).contains(*value)) {
-        bail!(Value(op), "p must be finite and non-negative, got {value}");
-    }
+    check_distribution(op, &values, weights.dtype())?;
     let possible = values.iter().filter(|&&value| value > 0.0).count();
-    ensure!(possible > 0, Value(op), "p must not be all zeros");
-    let total: f64 = values.iter().sum();
-    // A tolerance of half the digits of the dtype covers the rounding error of long sums.
-    ensure!(
-        (total - 1.0).abs() <= epsilon(weights.dtype()).sqrt(),
-        Value(op),
-        "p must sum to 1, got {total}"
-    );
     ensure!(
         replacement == Replacement::With || draws <= possible,
         Value(op),
         "cannot draw {draws} items without replacement from {possible} with non-zero p"
     );
+    Ok(())
+}
+
+/// Fail for probabilities, which the user gave in a dtype, that are negative, not finite, or do not sum to one.
+pub(super) fn check_distribution(op: &str, values: &[f64], dtype: DType) -> Result<()> {
+    if let Some(value) = values.iter().find(|value| !(0.0..=f64::MAX).contains(*value)) {
+        bail!(Value(op), "p must be finite and non-negative, got {value}");
+    }
+    let total: f64 = values.iter().sum();
+    ensure!(total > 0.0, Value(op), "p must not be all zeros");
+    // A tolerance of half the digits of the dtype covers the rounding error of long sums.
+    ensure!((total - 1.0).abs() <= epsilon(dtype).sqrt(), Value(op), "p must sum to 1, got {total}");
     Ok(())
 }
 

@@ -5,6 +5,7 @@
 
 mod choices;
 mod continuous;
+mod counts;
 mod families;
 mod multivariate;
 mod orders;
@@ -12,7 +13,8 @@ mod state;
 
 pub use self::choices::{Replacement, Samples, bernoulli, categorical, choice, randint};
 pub use self::continuous::{gumbel, laplace, normal, truncated_normal, uniform};
-pub use self::families::{beta, dirichlet, exponential, gamma, poisson};
+pub use self::counts::{binomial, geometric, multinomial, poisson};
+pub use self::families::{beta, chisquare, dirichlet, exponential, f, gamma, lognormal, t, vonmises};
 pub use self::multivariate::multivariate_normal;
 pub use self::orders::{permutation, permuted, shuffle};
 pub use self::state::{key, seed, set_state, split, state};
