@@ -853,6 +853,8 @@ def test_probabilities_sum_to_one_as_far_as_their_dtype_tells():
     p = mx.softmax(mx.random.normal((1000,), key=key))
     for dtype in (mx.bfloat16, mx.float16, mx.float32):
         assert mx.random.choice(1000, (3,), p=p.astype(dtype), key=key).shape == (3,)
+        # 0.1 is not representable: ten of them differ from 1 by more than float32 would.
+        assert mx.random.choice(10, (3,), p=mx.full((10,), 0.1, dtype), key=key).shape == (3,)
     assert mx.random.choice(3, (2,), p=[0, 1, 0]).tolist() == [1, 1]
     lanes = mx.vmap(lambda p: mx.random.choice(2, (2,), p=p, key=key))(mx.array([[3.0, 0], [0, 3]]))
     assert lanes.tolist() == [[0, 0], [1, 1]]

@@ -3,7 +3,7 @@
 use umber_types::shape::normalize_axis;
 use umber_types::{BinaryKind, DType, KeepAxes, Result, Scalar, Shape, SortOrder, UnaryKind, bail, ensure};
 
-use super::continuous::{broadcast_bounds, float32_between, gumbel_sample, unit};
+use super::continuous::{below_one, broadcast_bounds, float32_between, gumbel_sample, unit};
 use super::{bits, key_or_next, permutation};
 use crate::graph::Array;
 use crate::ops::data_dependent::has_value;
@@ -281,7 +281,8 @@ pub(super) fn check_distribution(op: &str, values: &[f64], dtype: DType) -> Resu
     let total: f64 = values.iter().sum();
     ensure!(total > 0.0, Value(op), "p must not be all zeros");
     // A tolerance of half the digits of the dtype covers the rounding error of long sums.
-    ensure!((total - 1.0).abs() <= epsilon(dtype).sqrt(), Value(op), "p must sum to 1, got {total}");
+    let spacing = if dtype.is_half() { 2.0 * (1.0 - below_one(dtype)) } else { epsilon(dtype) };
+    ensure!((total - 1.0).abs() <= spacing.sqrt(), Value(op), "p must sum to 1, got {total}");
     Ok(())
 }
 

@@ -14,7 +14,7 @@ use crate::primitives::slice::slice_along;
 const ABOVE_MINUS_ONE: f64 = -1.0 + 1.0 / 16_777_216.0;
 
 /// The largest number below one in a dtype.
-fn below_one(dtype: DType) -> f64 {
+pub(super) fn below_one(dtype: DType) -> f64 {
     let digits = if dtype == DType::Float16 {
         11
     } else if dtype == DType::BFloat16 {
