@@ -60,11 +60,7 @@ fn other_operations() {
     });
     assert_same("creation", || {
         let range = ops::arange(0.0, 12.0, 1.0, DType::Float32)?;
-        Ok(vec![
-            ops::eye(3, 4, 1, DType::Float32)?,
-            &range + &ops::zeros(&[12].into(), DType::Float32),
-            range,
-        ])
+        Ok(vec![ops::eye(3, 4, 1, DType::Float32)?, &range + &ops::zeros([12], DType::Float32), range])
     });
     assert_same("random numbers", || {
         let key = ops::random::key(7)?;
@@ -108,7 +104,7 @@ fn views() {
         Ok(vec![flat, ops::view(&x, DType::Int32)?, &transposed * 2.0])
     });
     assert_same("empty arrays", || {
-        let empty = ops::zeros(&[0, 3].into(), DType::Float32);
+        let empty = ops::zeros([0, 3], DType::Float32);
         Ok(vec![ops::sum(&empty, Some(&[0]), KeepAxes::No)?, &empty + &empty])
     });
     assert_in_order(&device);
@@ -180,7 +176,7 @@ fn loops_and_branches() {
             let sum = &carry[0] * 0.5 + &row[0];
             Ok((vec![sum.clone()], vec![ops::square(&sum)?]))
         };
-        let init = [ops::zeros(&[4].into(), DType::Float32)];
+        let init = [ops::zeros([4], DType::Float32)];
         let scanned = scan(body, &init, &[numbers([20, 4])], None, ScanOptions::default())?;
         Ok([scanned.carry, scanned.stacked].concat())
     });
@@ -224,11 +220,11 @@ fn loops_and_branches() {
 fn results_without_kernels_are_on_the_device() {
     let device = device();
     assert_same("constants", || {
-        let zeros = ops::zeros(&[3].into(), DType::Float32);
+        let zeros = ops::zeros([3], DType::Float32);
         Ok(vec![&zeros + 1.0, zeros])
     });
     assert_same("constants of compiled functions", || {
-        let f = compile(|x: &[Array]| Ok(vec![&x[0] * 2.0, ops::ones(&[2].into(), DType::Float32)]));
+        let f = compile(|x: &[Array]| Ok(vec![&x[0] * 2.0, ops::ones([2], DType::Float32)]));
         f(&[numbers([4])])
     });
     assert_same("loops without iterations", || {
@@ -243,9 +239,9 @@ fn results_without_kernels_are_on_the_device() {
     });
     assert_same("a scan that carries a constant", || {
         let body = |carry: &[Array], row: &[Array]| {
-            Ok((vec![&carry[0] + &row[0], ops::ones(&[4].into(), DType::Float32)], vec![row[0].clone()]))
+            Ok((vec![&carry[0] + &row[0], ops::ones([4], DType::Float32)], vec![row[0].clone()]))
         };
-        let zeros = ops::zeros(&[4].into(), DType::Float32);
+        let zeros = ops::zeros([4], DType::Float32);
         let scanned = scan(body, &[zeros.clone(), zeros], &[numbers([3, 4])], None, ScanOptions::default())?;
         Ok([scanned.carry, scanned.stacked].concat())
     });

@@ -75,7 +75,7 @@ fn complex(op: &str, transform: Transform, a: &Array, axes: &[(usize, i64)], nor
 /// use umber_core::ops::fft::{AxesOf, Norm, fftn};
 /// use umber_core::{Array, ops};
 ///
-/// let x = ops::ones(&[2, 3].into(), umber_types::DType::Float32);
+/// let x = ops::ones([2, 3], umber_types::DType::Float32);
 /// let y = fftn(&x, AxesOf::default(), Norm::Backward)?.to_vec::<umber_types::Complex32>()?;
 /// assert_eq!(y[0].re, 6.0);
 /// # Ok::<(), umber_types::Error>(())
@@ -116,7 +116,7 @@ fn named_fftn(op: &str, transform: Transform, a: &Array, axes: AxesOf<'_>, norm:
 /// # use umber_core as umber;
 /// use umber::{DType, Shape, ops};
 /// use umber::ops::fft::{AxesOf, Norm, rfftn};
-/// let x = ops::ones(&[2, 3, 5].into(), DType::Float32);
+/// let x = ops::ones([2, 3, 5], DType::Float32);
 /// let y = rfftn(&x, AxesOf { axes: Some(&[0, 1]), ..AxesOf::default() }, Norm::Backward)?;
 /// assert_eq!((y.shape(), y.dtype()), (&Shape::from([2, 2, 5]), DType::Complex64));
 /// # Ok::<(), umber::Error>(())

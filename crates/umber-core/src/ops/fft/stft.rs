@@ -90,7 +90,7 @@ fn sample_indices(frames: usize, length: usize, hop: usize) -> Result<Array> {
 /// use umber_core::ops::fft::{Frames, stft};
 /// use umber_core::ops::{self, PadMode};
 ///
-/// let x = ops::ones(&[100].into(), umber_types::DType::Float32);
+/// let x = ops::ones([100], umber_types::DType::Float32);
 /// let frames = Frames { hop: Some(5), centred: true, ..Frames::default() };
 /// assert_eq!(stft(&x, 20, frames, PadMode::Reflect)?.shape()[..], [11, 21]);
 /// # Ok::<(), umber_types::Error>(())
@@ -145,7 +145,7 @@ const MIN_ENVELOPE: f64 = 1e-8;
 /// # use umber_core as umber;
 /// use umber::ops::fft::{Frames, istft, stft};
 /// use umber::ops::{self, Closeness, PadMode};
-/// let x = ops::ones(&[100].into(), umber::DType::Float32);
+/// let x = ops::ones([100], umber::DType::Float32);
 /// let options = Frames { hop: Some(5), centred: true, ..Frames::default() };
 /// let frames = stft(&x, 20, options, PadMode::Reflect)?;
 /// let again = istft(&frames, None, options, Some(100))?;
