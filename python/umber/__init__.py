@@ -5,7 +5,21 @@ update rules, and `umber.utils` functions on trees of arrays. Importing `umber` 
 them; they are loaded when they are first used.
 """
 
+import sys
+
 __version__: str
+
+if sys.version_info < (3, 12):
+    # Takes every class called array for that of the standard library; pytest and debuggers use it.
+    import reprlib
+
+    def _repr_array(
+        self: reprlib.Repr, x: object, level: int, _original=reprlib.Repr.repr_array
+    ) -> str:
+        is_standard = type(x).__module__ == "array"
+        return _original(self, x, level) if is_standard else self.repr_instance(x, level)
+
+    reprlib.Repr.repr_array = _repr_array  # type: ignore[method-assign]
 
 # Not imported from `typing`, whose import takes longer than this module.
 TYPE_CHECKING = False

@@ -126,7 +126,7 @@ def test_writable_again_once_the_others_are_gone():
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
 def test_nobody_writes_what_a_view_for_reading_shows(route):
     a = mx.arange(4.0)
-    b = a[::-1]
+    b = a[::2]
     mx.eval(b)
     shown = route(a)
     assert not shown.flags.writeable
@@ -135,7 +135,7 @@ def test_nobody_writes_what_a_view_for_reading_shows(route):
     b[0] = 7
     assert shown.tolist() == [0, 1, 2, 3]
     c = mx.arange(4.0)
-    d = c[::-1]
+    d = c[::2]
     mx.eval(d)
     shown = route(c)
     c += 1

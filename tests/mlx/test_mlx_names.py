@@ -18,7 +18,7 @@ TABLE = json.loads((Path(__file__).parent / "mlx_names.json").read_text(encoding
 WITHOUT_COUNTERPART = {
     "mlx.__array_api_info": "is reached by `__array_namespace_info__` alone",
     "mlx.__main__": "prints where MLX's C++ headers are",
-    "mlx._reprlib_fix": "mends a fault that MLX's class has and umber's has not",
+    "mlx._reprlib_fix": "mends a fault of `reprlib` that `umber/__init__.py` mends",
     "mlx.extension": "builds C++ and Metal code against MLX's headers",
 }
 # What is there while the hook is installed only.

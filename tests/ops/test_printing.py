@@ -1,6 +1,8 @@
 """repr and str, character for character as MLX writes them."""
 
+import array
 import re
+import reprlib
 import sys
 
 import numpy as np
@@ -395,3 +397,11 @@ def test_html_evaluates():
     """As for `repr`, a lazy array is evaluated."""
     x = mx.exp(mx.zeros(2000))
     assert ">1</td>" in x._repr_html_()
+
+
+def test_reprlib():
+    # pytest shows values by it.
+    assert reprlib.repr(mx.array([1.0, 2.0])) == "array([1, 2], dtype=float32)"
+    assert reprlib.repr([mx.array(1)]) == "[array(1, dtype=int32)]"
+    assert reprlib.repr(array.array("i", [1, 2])) == "array('i', [1, 2])"
+    assert reprlib.repr(mx.zeros(100)).startswith("array(")
