@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import wraps
-from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.base import Module, modules_in_order, own_parameters
+from umber.nn.layers.html_repr import escape
 from umber.nn.layers.parameter_swap import changes_undone
 from umber.utils import tree_flatten, tree_map
 
@@ -22,8 +21,7 @@ _HEADS = ("path", "class", "output", "parameters", "frozen", "bytes")
 _TEXT_COLUMNS = 3
 
 
-@dataclass(frozen=True)
-class SummaryRow:
+class SummaryRow(NamedTuple):
     """A module in a summary.
 
     Parameters

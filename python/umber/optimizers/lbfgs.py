@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import umber.core as mx
 from umber.nn import Module
@@ -25,8 +24,7 @@ _NOT_FINITE = "the loss or its gradient is not finite at the start"
 _PATIENCE = 10
 
 
-@dataclass(frozen=True)
-class MinimizeInfo:
+class MinimizeInfo(NamedTuple):
     """How a minimisation ended, with the names of SciPy's `OptimizeResult`.
 
     Parameters
@@ -355,8 +353,7 @@ class LBFGS:
         return new
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     """A vector of parameters, and the gradient there."""
 
     x: mx.array

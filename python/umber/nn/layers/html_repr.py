@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import Any
 
 from umber.utils import tree_flatten
@@ -25,6 +24,13 @@ def to_html(module: Any, name_of: Callable[[Any], str]) -> str:
         HTML.
     """
     return f'<div style="font-family: monospace">{_node("", module, name_of, frozenset())}</div>'
+
+
+def escape(text: str) -> str:
+    """Text with the characters replaced that have a meaning in HTML."""
+    from html import escape  # Takes longer than this package.
+
+    return escape(text)
 
 
 def _node(path: str, module: Any, name_of: Callable[[Any], str], ancestors: frozenset[int]) -> str:
