@@ -9,6 +9,7 @@ transforms of `umber.core`.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar, overload
 
@@ -470,8 +471,6 @@ def register_dataclass(
     >>> tree_flatten(Affine(2, 3))
     [('scale', 2), ('shift', 3)]
     """
-    import dataclasses  # Takes longer than this module.
-
     op = "register_dataclass"
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         name = cls.__name__ if isinstance(cls, type) else type(cls).__name__

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any
 
 import umber.core as mx
 from umber.nn.layers.base import Module, modules_in_order, own_parameters
@@ -21,7 +22,8 @@ _HEADS = ("path", "class", "output", "parameters", "frozen", "bytes")
 _TEXT_COLUMNS = 3
 
 
-class SummaryRow(NamedTuple):
+@dataclass(frozen=True)
+class SummaryRow:
     """A module in a summary.
 
     Parameters

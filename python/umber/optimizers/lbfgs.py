@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import umber.core as mx
@@ -24,7 +25,8 @@ _NOT_FINITE = "the loss or its gradient is not finite at the start"
 _PATIENCE = 10
 
 
-class MinimizeInfo(NamedTuple):
+@dataclass(frozen=True)
+class MinimizeInfo:
     """How a minimisation ended, with the names of SciPy's `OptimizeResult`.
 
     Parameters
