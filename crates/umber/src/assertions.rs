@@ -1,7 +1,7 @@
 //! Assertions about arrays, for tests.
 //!
 //! Arrays do not implement `PartialEq`: `==` would have to evaluate, could fail, and might mean the elements, as in NumPy, or the
-//! whole array. [`Array::equals`] compares the elements of two arrays, and [`ops::equal`](umber_core::ops::equal) element by
+//! whole array. [`Array::equals`] compares the elements of two arrays, and [`ops::equal`] element by
 //! element.
 
 use umber_core::{Array, ops};
