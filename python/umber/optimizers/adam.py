@@ -93,15 +93,23 @@ class Adam(Optimizer):
     ) -> mx.array:
         """New value of one parameter; updates its moments."""
         b1, b2 = self.betas
-        m = b1 * state["m"] + (1 - b1) * gradient
-        v = b2 * state["v"] + (1 - b2) * mx.square(gradient)
-        state["m"], state["v"] = m, v
+        m, v = self._update_moments(gradient, state)
         rate = self.learning_rate
         root = mx.sqrt(v)
         if self.bias_correction:
             rate = rate / (1 - b1**self.step)
             root = root * mx.rsqrt(1 - b2**self.step).astype(v.dtype)
         return parameter - rate.astype(gradient.dtype) * m / (root + nonzero(self.eps))
+
+    def _update_moments(
+        self, gradient: mx.array, state: dict[str, mx.array]
+    ) -> tuple[mx.array, mx.array]:
+        """Store the new moments `m` and `v`, and return them."""
+        b1, b2 = self.betas
+        m = b1 * state["m"] + (1 - b1) * gradient
+        v = b2 * state["v"] + (1 - b2) * mx.square(gradient)
+        state["m"], state["v"] = m, v
+        return m, v
 
 
 class AdamW(Adam):

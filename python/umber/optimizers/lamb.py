@@ -79,9 +79,7 @@ class LAMB(Adam):
     ) -> mx.array:
         """New value of one parameter; updates its moments."""
         b1, b2 = self.betas
-        m = b1 * state["m"] + (1 - b1) * gradient
-        v = b2 * state["v"] + (1 - b2) * mx.square(gradient)
-        state["m"], state["v"] = m, v
+        m, v = self._update_moments(gradient, state)
         step = self.step.astype(mx.float64)
         root = mx.sqrt(v / (1 - b2**step).astype(v.dtype))
         update = m / (1 - b1**step).astype(v.dtype) / (root + nonzero(self.eps))

@@ -102,15 +102,14 @@ class NAdam(Adam):
         """New value of one parameter; updates its moments."""
         gradient, parameter = decayed(self, gradient, parameter)
         b1, b2 = self.betas
-        m = b1 * state["m"] + (1 - b1) * gradient
-        v = b2 * state["v"] + (1 - b2) * mx.square(gradient)
+        m, v = self._update_moments(gradient, state)
         step = self.step.astype(mx.float64)
         mu, next_mu = (
             (b1 * (1 - 0.5 * 0.96 ** (t * self.momentum_decay))).astype(v.dtype)
             for t in (step, step + 1)
         )
         product = state["mu_product"] * mu
-        state["m"], state["v"], state["mu_product"] = m, v, product
+        state["mu_product"] = product
         ahead = next_mu / (1 - product * next_mu) * m + (1 - mu) / (1 - product) * gradient
         root = mx.sqrt(v / (1 - b2**step).astype(v.dtype))
         return parameter - self.learning_rate.astype(v.dtype) * ahead / (root + nonzero(self.eps))

@@ -93,9 +93,7 @@ class RAdam(Adam):
         """New value of one parameter; updates its moments."""
         gradient, parameter = decayed(self, gradient, parameter)
         b1, b2 = self.betas
-        m = b1 * state["m"] + (1 - b1) * gradient
-        v = b2 * state["v"] + (1 - b2) * mx.square(gradient)
-        state["m"], state["v"] = m, v
+        m, v = self._update_moments(gradient, state)
         # In float64, because both terms of rho are about 2000 where their difference is about 5.
         step = self.step.astype(mx.float64)
         remainder = 1 - b2**step
