@@ -275,8 +275,8 @@ def test_gradients():
         np.testing.assert_allclose(
             slope.item(), (ahead.item() - behind.item()) / (2 * step), rtol=1e-6
         )
-    turned = mx.grad(lambda mu: mx.random.vonmises(mu, 2.0, (9,), key=KEY).sum())(mx.array(3.0))
-    assert turned.item() == 9
+    gradient = mx.grad(lambda mu: mx.random.vonmises(mu, 2.0, (9,), key=KEY).sum())(mx.array(3.0))
+    assert gradient.item() == 9
     scaled = mx.grad(lambda s: mx.random.exponential((9,), scale=s, key=KEY).sum())(mx.array(3.0))
     np.testing.assert_allclose(
         scaled.item(), mx.random.exponential((9,), key=KEY).sum().item(), rtol=1e-6

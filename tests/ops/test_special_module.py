@@ -165,7 +165,7 @@ def test_incomplete_beta_at_the_edges():
     x = [0, 1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, -1, 2, 0.5, NAN]
     want = [0, 1, 1, NAN, 0, 0, 1, NAN, NAN, NAN, NAN, NAN, NAN]
     assert np.array_equal(at("betainc", a, b, x), np.array(want, float), equal_nan=True)
-    # The fraction is turned where it converges slowly; both halves add up to one.
+    # Where the continued fraction converges slowly, the complement is computed; both add up to one.
     a, b = np.array([1e-3, 7.0, 2e5, 9.0]), np.array([8.0, 2e-3, 3e5, 1e-9])
     x = np.array([1e-3, 0.905, 0.4, 0.999])
     assert_close(at("betainc", a, b, x), special.betainc(a, b, x), Tolerance(1e-11, 0.0))

@@ -144,8 +144,8 @@ impl Operand {
         Ok((convert(a), convert(b)))
     }
 
-    /// Convert both operands of a comparison or a logical function: a number outside the range of the other operand's integer dtype takes its default
-    /// dtype.
+    /// Convert both operands of a comparison or a logical function: a number outside the range of the other operand's integer
+    /// dtype takes its default dtype.
     pub(crate) fn compared(a: Operand, b: Operand) -> PyResult<(Array, Array)> {
         match (a, b) {
             (Operand::Array(a), b) => {

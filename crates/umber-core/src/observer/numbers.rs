@@ -55,7 +55,7 @@ const WITH_INFINITIES: u8 = 2;
 const ONLY_WARNS: u8 = 4;
 const OWN_FLAGS: u8 = IS_ON | WITH_INFINITIES | ONLY_WARNS;
 
-/// Held while the search is turned on or off.
+/// Held while the search is enabled or disabled.
 static CHANGING: ForkMutex<()> = ForkMutex::new(|| (), (), Level::Last, InChild::Keep);
 
 /// Search the results of all evaluations of the process from now on, or stop; returns the previous setting.

@@ -35,21 +35,18 @@ pub(super) fn map_leading_axes(
             let missing = std::iter::repeat_n(1, shape.ndim() - leading.ndim());
             missing.chain(array.shape().iter().copied()).collect()
         };
-        reshaped(array, lengths)
+        ops::reshape(array, lengths)
     });
     let aligned = aligned.collect::<Result<Vec<_>>>().or_raise()?;
     if !is_merged {
         return map_axes(&aligned, &shape, call);
     }
     let (tree, outputs) = map_axes(&aligned, &[shape.size()], call)?;
-    let split = outputs
-        .iter()
-        .map(|output| reshaped(output, shape.iter().chain(&output.shape()[1..]).copied().collect()));
+    let split = outputs.iter().map(|output| {
+        let lengths: Vec<usize> = shape.iter().chain(&output.shape()[1..]).copied().collect();
+        ops::reshape(output, lengths)
+    });
     Ok((tree, split.collect::<Result<Vec<_>>>().or_raise()?))
-}
-
-fn reshaped(array: &Array, lengths: Vec<usize>) -> Result<Array> {
-    ops::reshape(array, lengths)
 }
 
 /// The same for arrays that all have the leading axes, of the lengths in `shape` or of length one.
