@@ -1,0 +1,102 @@
+//! An operation: a function of a sample, and the interpreter that user's functions run in.
+
+use std::fmt;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::random::{Draw, Key};
+use crate::sample::Sample;
+
+/// A function of one sample.
+///
+/// It runs on any thread, for several samples at once. Its result depends on the sample and on `draw` alone.
+pub trait Operation: Send + Sync + 'static {
+    /// Its public name, for errors and reports.
+    fn name(&self) -> &str;
+
+    /// Its arguments as text: two operations of a name with equal texts do the same. States compare it.
+    fn arguments(&self) -> String;
+
+    /// The result for a sample; `None` leaves the sample out of a stream.
+    ///
+    /// # Errors
+    /// If the sample is not what the operation expects. The caller adds the operation's name and the sample's number.
+    fn apply(&self, sample: Sample, draw: &Draw) -> Result<Option<Sample>>;
+
+    /// Whether it draws random numbers.
+    fn is_random(&self) -> bool {
+        false
+    }
+
+    /// Whether it may leave samples out.
+    fn may_drop(&self) -> bool {
+        false
+    }
+
+    /// The interpreter that it runs in, if it calls a function of a language with a lock.
+    fn interpreter(&self) -> Option<&dyn Interpreter> {
+        None
+    }
+}
+
+/// A language whose functions run under a lock.
+pub trait Interpreter: Send + Sync {
+    /// Run `body` with the lock held.
+    fn hold(&self, body: &mut dyn FnMut());
+}
+
+/// An operation of a pipeline, with the key of its random numbers.
+pub(crate) struct Map {
+    pub operation: Arc<dyn Operation>,
+    pub key: Key,
+}
+
+impl Map {
+    pub fn new(operation: Arc<dyn Operation>) -> Map {
+        let key = if operation.is_random() { Key::next() } else { Key::from_seed(0) };
+        Map { operation, key }
+    }
+}
+
+impl fmt::Debug for Map {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({})", self.operation.name(), self.operation.arguments())
+    }
+}
+
+/// An operation made of a Rust function.
+pub struct Function<F> {
+    name: String,
+    function: F,
+}
+
+impl<F> Function<F>
+where
+    F: Fn(Sample) -> Result<Option<Sample>> + Send + Sync + 'static,
+{
+    /// An operation of this name; names stand for functions in states.
+    pub fn new(name: impl Into<String>, function: F) -> Function<F> {
+        Function { name: name.into(), function }
+    }
+}
+
+impl<F> Operation for Function<F>
+where
+    F: Fn(Sample) -> Result<Option<Sample>> + Send + Sync + 'static,
+{
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn arguments(&self) -> String {
+        String::new()
+    }
+
+    fn apply(&self, sample: Sample, _draw: &Draw) -> Result<Option<Sample>> {
+        (self.function)(sample)
+    }
+
+    fn may_drop(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,1 @@
+//! Operations on samples, a file each or a family.

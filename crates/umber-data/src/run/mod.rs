@@ -1,0 +1,48 @@
+//! Running tickets: the threads of a pipeline and what waits for them.
+
+mod pool;
+mod task;
+
+pub use pool::{Pool, close_all};
+pub use task::Task;
+
+use std::sync::{Arc, MutexGuard, PoisonError};
+
+/// Who runs: the threads to hand work to, if there are any.
+#[derive(Clone, Copy, Default)]
+pub struct Context<'a> {
+    pool: Option<&'a Arc<Pool>>,
+    is_worker: bool,
+}
+
+impl<'a> Context<'a> {
+    /// A caller without threads.
+    pub fn alone() -> Context<'static> {
+        Context { pool: None, is_worker: false }
+    }
+
+    /// A caller that waits for the threads of `pool`.
+    pub(crate) fn reader(pool: &'a Arc<Pool>) -> Context<'a> {
+        Context { pool: Some(pool), is_worker: false }
+    }
+
+    /// A thread of `pool`.
+    pub(crate) fn worker(pool: &'a Arc<Pool>) -> Context<'a> {
+        Context { pool: Some(pool), is_worker: true }
+    }
+
+    /// The threads.
+    pub(crate) fn pool(&self) -> Option<&'a Arc<Pool>> {
+        self.pool
+    }
+
+    /// Whether the calling thread should look whether the user interrupted the program.
+    pub(crate) fn is_reader(&self) -> bool {
+        !self.is_worker
+    }
+
+    /// The right to ask for an interpreter's lock, until dropped.
+    pub(crate) fn lane(&self) -> Option<MutexGuard<'a, ()>> {
+        self.pool.map(|pool| pool.lane().lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}

@@ -1,0 +1,226 @@
+//! A stream: samples read once, in order.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::fault;
+use crate::operation::{Function, Operation};
+use crate::random::{Key, Position};
+use crate::run::Context;
+use crate::sample::Sample;
+use crate::stage::{Batch, BatchOptions, Description, Length, MapStage, Prefetch, Shuffle, Stage};
+use crate::state::State;
+use crate::ticket::Ticket;
+
+/// Samples that are read once, in order, until [`Stream::reset`].
+///
+/// A handle: clones, and streams derived from it, advance one position. Several threads may read; every sample goes to one of them.
+#[derive(Clone)]
+pub struct Stream {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    stage: Mutex<Box<dyn Stage>>,
+    process: u32,
+}
+
+/// The state of a stream between two samples, to be stored and loaded into an equal pipeline.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SavedState {
+    /// Of the form of the state.
+    pub version: u32,
+    /// The stages, from the source down.
+    pub pipeline: Vec<String>,
+    /// Where the stream is.
+    pub state: State,
+}
+
+const VERSION: u32 = 1;
+
+impl Stream {
+    /// A stream of a stage.
+    pub fn new(stage: impl Stage + 'static) -> Stream {
+        let stage: Box<dyn Stage> = Box::new(stage);
+        Stream { inner: Arc::new(Inner { stage: Mutex::new(stage), process: std::process::id() }) }
+    }
+
+    /// The stage, unless it is held by a thread that a child of the process does not have.
+    fn try_lock(&self) -> Result<MutexGuard<'_, Box<dyn Stage>>> {
+        if self.inner.process == std::process::id() {
+            return Ok(self.inner.stage.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        let until = Instant::now() + Duration::from_secs(1);
+        loop {
+            match self.inner.stage.try_lock() {
+                Ok(stage) => return Ok(stage),
+                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
+                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::yield_now(),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(fault!(
+                        Runtime,
+                        "the process that forked this one was reading this stream; make it again in the child"
+                    ));
+                }
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Box<dyn Stage>> {
+        self.inner.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next ticket.
+    pub fn draw(&self, context: &Context<'_>) -> Option<Ticket> {
+        match self.try_lock() {
+            Ok(mut stage) => stage.draw(context),
+            Err(error) => Some(Ticket::failed(error, Position::default())),
+        }
+    }
+
+    /// The next sample; `None` at the end.
+    #[allow(clippy::should_implement_trait)] // Handles are shared: it takes no exclusive access.
+    pub fn next(&self) -> Option<Result<Sample>> {
+        let context = Context::alone();
+        loop {
+            match self.draw(&context)?.run(&context) {
+                Ok(Some(sample)) => return Some(Ok(sample)),
+                Ok(None) => {}
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    }
+
+    /// Begin the next pass: sources start again, random stages draw new numbers.
+    ///
+    /// # Errors
+    /// Those of the user's sources.
+    pub fn reset(&self, context: &Context<'_>) -> Result<()> {
+        self.try_lock()?.reset(context)
+    }
+
+    /// The number of samples of a pass.
+    pub fn length(&self) -> Length {
+        self.lock().length()
+    }
+
+    /// Whether running a ticket may give no sample.
+    pub fn may_drop(&self) -> bool {
+        self.lock().may_drop()
+    }
+
+    /// Add the stages to a description.
+    pub fn describe(&self, description: &mut Description) {
+        self.lock().describe(description);
+    }
+
+    /// The position behind the last ticket.
+    pub fn save(&self) -> State {
+        self.lock().save()
+    }
+
+    /// Go to a position.
+    ///
+    /// # Errors
+    /// If the state is not one of such a stage.
+    pub fn load(&self, state: &State, context: &Context<'_>) -> Result<()> {
+        self.try_lock()?.load(state, context)
+    }
+
+    fn pipeline(&self) -> Vec<String> {
+        let mut description = Description::default();
+        self.describe(&mut description);
+        description.0
+    }
+
+    /// What is needed to read the rest later, in another process, too: the samples behind the last one delivered.
+    pub fn state(&self) -> SavedState {
+        SavedState { version: VERSION, pipeline: self.pipeline(), state: self.save() }
+    }
+
+    /// Continue where a state was taken.
+    ///
+    /// # Errors
+    /// If it was taken of another pipeline; the error names the first stage that differs.
+    pub fn load_state(&self, saved: &SavedState) -> Result<()> {
+        let refuse = |text: String| Err(fault!(Value, "{text}").at_stage("load_state_dict"));
+        if saved.version != VERSION {
+            return refuse(format!("a state of version {}, this is version {VERSION}", saved.version));
+        }
+        let own = self.pipeline();
+        for index in 0..own.len().max(saved.pipeline.len()) {
+            let (own, saved) = (own.get(index), saved.pipeline.get(index));
+            if own != saved {
+                let text = |stage: Option<&String>| stage.cloned().unwrap_or_else(|| "nothing".to_owned());
+                return refuse(format!(
+                    "the state is of another pipeline: stage {index} was {}, here it is {}",
+                    text(saved),
+                    text(own)
+                ));
+            }
+        }
+        self.load(&saved.state, &Context::alone())
+    }
+
+    /// Apply an operation to every sample.
+    #[must_use]
+    pub fn apply(&self, operation: impl Operation) -> Stream {
+        self.apply_shared(Arc::new(operation))
+    }
+
+    /// [`Stream::apply`] of an operation that others share.
+    #[must_use]
+    pub fn apply_shared(&self, operation: Arc<dyn Operation>) -> Stream {
+        Stream::new(MapStage::new(self.clone(), operation))
+    }
+
+    /// Apply a function to every sample; `None` leaves it out. The name stands for the function in states.
+    #[must_use]
+    pub fn map<F>(&self, name: &str, function: F) -> Stream
+    where
+        F: Fn(Sample) -> Result<Option<Sample>> + Send + Sync + 'static,
+    {
+        self.apply(Function::new(name, function))
+    }
+
+    /// Merge samples into batches.
+    ///
+    /// # Errors
+    /// If the options have no size, or one of zero.
+    pub fn batch(&self, options: BatchOptions) -> Result<Stream> {
+        Ok(Stream::new(Batch::new(self.clone(), options)?))
+    }
+
+    /// Shuffle within a buffer of `size` tickets; with a seed of its own, or the next one of the process.
+    #[must_use]
+    pub fn shuffle(&self, size: usize, seed: Option<u64>) -> Stream {
+        Stream::new(Shuffle::new(self.clone(), size, Key::from_optional_seed(seed)))
+    }
+
+    /// Run up to `depth` tickets ahead on `threads` threads. Without numbers: as many threads as cores, two tickets a thread.
+    #[must_use]
+    pub fn prefetch(&self, depth: Option<usize>, threads: Option<usize>, is_ordered: bool) -> Stream {
+        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = threads.unwrap_or_else(cores);
+        let depth = depth.unwrap_or(2 * threads);
+        Stream::new(Prefetch::new(self.clone(), depth, threads, is_ordered))
+    }
+}
+
+impl Iterator for &Stream {
+    type Item = Result<Sample>;
+
+    fn next(&mut self) -> Option<Result<Sample>> {
+        Stream::next(self)
+    }
+}
+
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Stream({})", self.pipeline().join(" -> "))
+    }
+}
