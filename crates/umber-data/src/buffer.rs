@@ -10,10 +10,11 @@ use crate::random::{Key, Position, permutation};
 use crate::run::Context;
 use crate::sample::Sample;
 use crate::source::{Columns, Vector};
-use crate::stage::{BatchOptions, BatchWork, BufferSource, Description};
+use crate::stage::{BatchOptions, BatchWork, BufferSource, Description, DynamicBatchOptions, Report};
 use crate::state::State;
 use crate::stream::Stream;
 use crate::ticket::{Rows, Ticket};
+use umber_core::Shape;
 
 /// A sequence of samples of known length, made when they are read.
 #[derive(Clone)]
@@ -41,6 +42,13 @@ enum Node {
     Batched {
         source: Buffer,
         options: Arc<BatchOptions>,
+    },
+    /// Batches of the samples with these numbers.
+    Grouped {
+        source: Buffer,
+        groups: Arc<[Vec<u64>]>,
+        options: Arc<BatchOptions>,
+        arguments: String,
     },
     Joined {
         parts: Vec<Buffer>,
@@ -80,6 +88,7 @@ impl Buffer {
             Node::Mapped { source, .. } => source.len(),
             Node::Selected { indices, .. } => indices.len() as u64,
             Node::Batched { source, options } => options.count(source.len()),
+            Node::Grouped { groups, .. } => groups.len() as u64,
             Node::Joined { parts } => parts.iter().map(Buffer::len).sum(),
         }
     }
@@ -104,6 +113,12 @@ impl Buffer {
                 let start = options.start(index);
                 let end = (start + options.size(index) as u64).min(source.len());
                 let tickets = (start..end).map(|index| source.ticket(index, epoch)).collect();
+                let options = Arc::clone(options);
+                Ticket::work(BatchWork { tickets, options, position }, position)
+            }
+            Node::Grouped { source, groups, options, .. } => {
+                let group = &groups[index as usize];
+                let tickets = group.iter().map(|&index| source.ticket(index, epoch)).collect();
                 let options = Arc::clone(options);
                 Ticket::work(BatchWork { tickets, options, position }, position)
             }
@@ -205,12 +220,52 @@ impl Buffer {
         Ok(Buffer::of(Node::Batched { source: self.clone(), options: Arc::new(options.checked()?) }))
     }
 
+    /// Merge samples of similar size into batches of about the same number of elements. `sizes` has one sample for each of this
+    /// buffer, whose values of the key are measured; without it the samples are made to measure them.
+    ///
+    /// # Errors
+    /// If the lengths differ, or those of the operations.
+    pub fn dynamic_batch(&self, options: &DynamicBatchOptions, sizes: Option<&Buffer>) -> Result<Buffer> {
+        let fault = |text: String| fault!(Value, "{text}").at_stage("dynamic_batch");
+        if let (Some(min), Some(max)) = (options.min_size, options.max_size)
+            && min > max
+        {
+            return Err(fault(format!("min_data_size {min} exceeds max_data_size {max}")));
+        }
+        let shapes = match sizes {
+            Some(sizes) if sizes.len() != self.len() => {
+                return Err(fault(format!(
+                    "size_buffer has {} samples, the buffer {}",
+                    sizes.len(),
+                    self.len()
+                )));
+            }
+            Some(sizes) => sizes.iter().map(|sample| shape_in(&sample?, options.key.as_str())).collect(),
+            None => {
+                self.iter().map(|sample| Ok(sample?.require(options.key.as_str())?.shape().clone())).collect()
+            }
+        };
+        let shapes: Result<Vec<Shape>> = shapes;
+        let mut groups = options.group(&shapes.map_err(|error| error.at_stage("dynamic_batch"))?);
+        if !groups.left.is_empty() && !options.drops_outliers {
+            groups.batches.push(groups.left);
+        }
+        let arguments = format!("{options:?}");
+        let (groups, options) = (groups.batches.into(), Arc::new(options.batch()));
+        Ok(Buffer::of(Node::Grouped { source: self.clone(), groups, options, arguments }))
+    }
+
+    /// The samples, one after the other.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Sample>> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+
     /// A buffer of the samples as they are now, made once.
     ///
     /// # Errors
     /// Those of the operations.
     pub fn concretize(&self) -> Result<Buffer> {
-        let samples: Result<Vec<Sample>> = (0..self.len()).map(|index| self.get(index)).collect();
+        let samples: Result<Vec<Sample>> = self.iter().collect();
         Ok(Buffer::from_samples(samples?))
     }
 
@@ -242,12 +297,31 @@ impl Buffer {
                 source.describe(description);
                 description.add("batch", options.arguments());
             }
+            Node::Grouped { source, arguments, .. } => {
+                source.describe(description);
+                description.add("dynamic_batch", arguments);
+            }
             Node::Joined { parts } => {
                 for part in parts {
                     part.describe(description);
                 }
                 description.add("append", "");
             }
+        }
+    }
+
+    /// Add what the operations have done.
+    pub(crate) fn report_into(&self, report: &mut Report) {
+        match &*self.node {
+            Node::Rows { .. } => {}
+            Node::Mapped { source, map } => {
+                source.report_into(report);
+                report.stages.push(map.report());
+            }
+            Node::Selected { source, .. } | Node::Batched { source, .. } | Node::Grouped { source, .. } => {
+                source.report_into(report);
+            }
+            Node::Joined { parts } => parts.iter().for_each(|part| part.report_into(report)),
         }
     }
 
@@ -273,7 +347,7 @@ impl Buffer {
                     visit(*key);
                 }
             }
-            Node::Batched { source, .. } => source.visit_keys(visit),
+            Node::Batched { source, .. } | Node::Grouped { source, .. } => source.visit_keys(visit),
             Node::Joined { parts } => parts.iter().for_each(|part| part.visit_keys(visit)),
         }
     }
@@ -293,7 +367,7 @@ impl Buffer {
             Node::Mapped { source, map } => {
                 let source = source.rebuilt(next_key)?;
                 let key = if map.operation.is_random() { next_key()? } else { map.key };
-                let map = Arc::new(Map { operation: Arc::clone(&map.operation), key });
+                let map = Arc::new(Map::with_key(Arc::clone(&map.operation), key));
                 Buffer::of(Node::Mapped { source, map })
             }
             Node::Selected { source, indices, key: None, name } => {
@@ -308,12 +382,26 @@ impl Buffer {
                 let source = source.rebuilt(next_key)?;
                 Buffer::of(Node::Batched { source, options: Arc::clone(options) })
             }
+            Node::Grouped { source, groups, options, arguments } => {
+                let source = source.rebuilt(next_key)?;
+                let (groups, options) = (Arc::clone(groups), Arc::clone(options));
+                Buffer::of(Node::Grouped { source, groups, options, arguments: arguments.clone() })
+            }
             Node::Joined { parts } => {
                 let parts: Result<Vec<Buffer>> = parts.iter().map(|part| part.rebuilt(next_key)).collect();
                 Buffer::of(Node::Joined { parts: parts? })
             }
         })
     }
+}
+
+/// A shape that a sample holds as integers.
+fn shape_in(sample: &Sample, key: &str) -> Result<Shape> {
+    let value = sample.require(key)?;
+    let lengths = value
+        .as_slice::<i64>()
+        .ok_or_else(|| fault!(Type, "sizes are contiguous int64 arrays, got {value:?}").at_key(key))?;
+    Ok(Shape::checked("dynamic_batch", lengths)?)
 }
 
 /// A number that differs for different lists, almost surely (FNV-1a, 64 bits).

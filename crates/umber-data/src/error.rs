@@ -191,8 +191,6 @@ macro_rules! fault {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn texts_name_what_is_known() {
         let error = fault!(Value, "12 of 40 bytes are missing");

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::random::{Draw, Key};
+use crate::random::{Draw, Key, Position};
 use crate::sample::Sample;
+use crate::stage::{StageReport, Stopwatch};
 
 /// A function of one sample.
 ///
@@ -49,12 +50,30 @@ pub trait Interpreter: Send + Sync {
 pub(crate) struct Map {
     pub operation: Arc<dyn Operation>,
     pub key: Key,
+    watch: Stopwatch,
 }
 
 impl Map {
-    pub fn new(operation: Arc<dyn Operation>) -> Map {
+    pub(crate) fn new(operation: Arc<dyn Operation>) -> Map {
         let key = if operation.is_random() { Key::next() } else { Key::from_seed(0) };
-        Map { operation, key }
+        Map::with_key(operation, key)
+    }
+
+    pub(crate) fn with_key(operation: Arc<dyn Operation>, key: Key) -> Map {
+        Map { operation, key, watch: Stopwatch::default() }
+    }
+
+    /// Apply it to the sample at a position.
+    pub(crate) fn apply(&self, sample: Sample, position: Position) -> Result<Option<Sample>> {
+        let draw = Draw::new(self.key, position);
+        let made = self.watch.time(|| self.operation.apply(sample, &draw));
+        made.map_err(|error| error.at_stage(self.operation.name()).at_index(position.index))
+    }
+
+    /// What it has done.
+    pub(crate) fn report(&self) -> StageReport {
+        let (calls, time) = self.watch.read();
+        StageReport { name: self.operation.name().to_owned(), calls, time, ..StageReport::default() }
     }
 }
 

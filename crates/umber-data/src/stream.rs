@@ -11,8 +11,12 @@ use crate::fault;
 use crate::operation::{Function, Operation};
 use crate::random::{Key, Position};
 use crate::run::Context;
-use crate::sample::Sample;
-use crate::stage::{Batch, BatchOptions, Description, Length, MapStage, Prefetch, Shuffle, Stage};
+use crate::sample::{Name, Sample};
+use crate::stage::{
+    Batch, BatchOptions, Buffered, Cache, Description, DynamicBatch, DynamicBatchOptions, Enumerate, Expand,
+    Length, MapStage, OnError, Pick, Picked, Policy, Prefetch, Refill, Repeat, Report, Several, Shuffle,
+    SlidingWindow, Stage, Stop,
+};
 use crate::state::State;
 use crate::ticket::Ticket;
 
@@ -95,6 +99,11 @@ impl Stream {
         }
     }
 
+    /// The samples, to the end.
+    pub fn iter(&self) -> Iter<'_> {
+        Iter(self)
+    }
+
     /// Begin the next pass: sources start again, random stages draw new numbers.
     ///
     /// # Errors
@@ -129,6 +138,25 @@ impl Stream {
     /// If the state is not one of such a stage.
     pub fn load(&self, state: &State, context: &Context<'_>) -> Result<()> {
         self.try_lock()?.load(state, context)
+    }
+
+    /// Stop the threads of all stages. The stream can be read again after a reset.
+    pub fn close(&self) {
+        if let Ok(mut stage) = self.try_lock() {
+            stage.close();
+        }
+    }
+
+    /// Add what the stages have done.
+    pub fn report_into(&self, report: &mut Report) {
+        self.lock().report(report);
+    }
+
+    /// What the stages have done so far.
+    pub fn report(&self) -> Report {
+        let mut report = Report::default();
+        self.report_into(&mut report);
+        report
     }
 
     fn pipeline(&self) -> Vec<String> {
@@ -201,6 +229,106 @@ impl Stream {
         Stream::new(Shuffle::new(self.clone(), size, Key::from_optional_seed(seed)))
     }
 
+    /// Read `times + 1` passes as one; without a number, for ever.
+    #[must_use]
+    pub fn repeat(&self, times: Option<u64>) -> Stream {
+        Stream::new(Repeat::new(self.clone(), times))
+    }
+
+    /// Every `count`-th sample from `part` on.
+    ///
+    /// # Errors
+    /// If `part` is not below `count`.
+    pub fn partition(&self, count: u64, part: u64) -> Result<Stream> {
+        if part >= count {
+            return Err(fault!(Value, "part {part} of {count}: parts are numbered from 0 to count - 1")
+                .at_stage("partition"));
+        }
+        Ok(Stream::new(Pick::new(self.clone(), Picked::Part { count, part, is_even: false })))
+    }
+
+    /// The samples of one of `count` processes, numbered `rank`, which is below the count. Even parts leave out the last samples that
+    /// do not divide evenly.
+    #[must_use]
+    pub fn by_rank(&self, count: u64, rank: u64, is_even: bool) -> Stream {
+        Stream::new(Pick::new(self.clone(), Picked::Part { count: count.max(1), part: rank, is_even }))
+    }
+
+    /// Number the samples of a pass, under `key`.
+    #[must_use]
+    pub fn enumerate(&self, key: Name) -> Stream {
+        Stream::new(Enumerate::new(self.clone(), key))
+    }
+
+    /// Keep the samples of the first pass for the following ones.
+    #[must_use]
+    pub fn cache(&self) -> Stream {
+        Stream::new(Cache::new(self.clone()))
+    }
+
+    /// The first `count` samples of a pass.
+    #[must_use]
+    pub fn take(&self, count: u64) -> Stream {
+        Stream::new(Pick::new(self.clone(), Picked::First(count)))
+    }
+
+    /// All but the first `count` samples of a pass.
+    #[must_use]
+    pub fn skip(&self, count: u64) -> Stream {
+        Stream::new(Pick::new(self.clone(), Picked::AllBut(count)))
+    }
+
+    /// Gather `size` samples into a buffer, apply a function to it, and read the result.
+    #[must_use]
+    pub fn buffered(&self, size: usize, refill: Option<Refill>) -> Stream {
+        Stream::new(Expand::new(self.clone(), Buffered::new(size, refill)))
+    }
+
+    /// Windows of a value.
+    #[must_use]
+    pub fn sliding_window(&self, window: SlidingWindow) -> Stream {
+        Stream::new(Expand::new(self.clone(), window))
+    }
+
+    /// Batches of about the same number of elements, made of `buffer_size` samples at a time.
+    ///
+    /// # Errors
+    /// If the buffer size is zero, or the least size exceeds the largest.
+    pub fn dynamic_batch(
+        &self,
+        buffer_size: usize,
+        options: DynamicBatchOptions,
+        shuffle: Option<Key>,
+        most_kept: usize,
+    ) -> Result<Stream> {
+        let batches = DynamicBatch::new(buffer_size, options, shuffle, most_kept)?;
+        Ok(Stream::new(Expand::new(self.clone(), batches)))
+    }
+
+    /// What becomes of samples that fail in the stages above. More errors than `limit` are raised.
+    #[must_use]
+    pub fn on_error(&self, policy: Policy, limit: Option<u64>) -> Stream {
+        Stream::new(OnError::new(self.clone(), policy, limit))
+    }
+
+    /// The samples of these streams, one stream after the other.
+    pub fn chain(streams: Vec<Stream>) -> Stream {
+        Stream::new(Several::chain(streams))
+    }
+
+    /// Samples with the values of one sample of each stream, until one ends.
+    pub fn zip(streams: Vec<Stream>) -> Stream {
+        Stream::new(Several::zip(streams))
+    }
+
+    /// Samples of random streams, chosen by weight.
+    ///
+    /// # Errors
+    /// If there are not as many weights as streams, or they are not positive numbers.
+    pub fn mix(streams: Vec<Stream>, weights: Vec<f64>, seed: Option<u64>, stop: Stop) -> Result<Stream> {
+        Ok(Stream::new(Several::mix(streams, weights, Key::from_optional_seed(seed), stop)?))
+    }
+
     /// Run up to `depth` tickets ahead on `threads` threads. Without numbers: as many threads as cores, two tickets a thread.
     #[must_use]
     pub fn prefetch(&self, depth: Option<usize>, threads: Option<usize>, is_ordered: bool) -> Stream {
@@ -211,11 +339,24 @@ impl Stream {
     }
 }
 
-impl Iterator for &Stream {
+/// The samples of a stream, to its end.
+#[derive(Debug)]
+pub struct Iter<'a>(&'a Stream);
+
+impl Iterator for Iter<'_> {
     type Item = Result<Sample>;
 
     fn next(&mut self) -> Option<Result<Sample>> {
-        Stream::next(self)
+        self.0.next()
+    }
+}
+
+impl<'a> IntoIterator for &'a Stream {
+    type Item = Result<Sample>;
+    type IntoIter = Iter<'a>;
+
+    fn into_iter(self) -> Iter<'a> {
+        self.iter()
     }
 }
 

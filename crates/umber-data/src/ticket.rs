@@ -6,8 +6,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use crate::error::{DataError, Result};
-use crate::operation::{Interpreter, Map};
-use crate::random::{Draw, Position};
+use crate::operation::Map;
+use crate::random::Position;
 use crate::run::Context;
 use crate::sample::Sample;
 
@@ -101,15 +101,6 @@ impl Ticket {
         }
     }
 
-    /// The sample before any operation, for error handlers; `None` where it would have to be made first.
-    pub(crate) fn source(&self) -> Option<Sample> {
-        match &self.origin {
-            Origin::Row(rows, index) => rows.row(*index).ok(),
-            Origin::Sample(sample) => Some(sample.clone()),
-            Origin::Failed(_) | Origin::Work(_) => None,
-        }
-    }
-
     /// Make the sample: `None` if an operation leaves it out.
     ///
     /// # Errors
@@ -190,11 +181,7 @@ impl Slot {
 
     fn apply(&mut self, map: &Map, position: Position) {
         match std::mem::replace(self, Slot::Dropped) {
-            Slot::Sample(sample) => {
-                let made = map.operation.apply(sample, &Draw::new(map.key, position));
-                let named = |error: DataError| error.at_stage(map.operation.name()).at_index(position.index);
-                *self = Slot::of(made.map_err(named));
-            }
+            Slot::Sample(sample) => *self = Slot::of(map.apply(sample, position)),
             ended => *self = ended,
         }
     }
@@ -227,15 +214,9 @@ fn run_maps(slots: &mut [Slot], maps: &[&[(Arc<Map>, Position)]], context: &Cont
             }
         };
         match interpreter {
-            Some(interpreter) => hold(interpreter, context, &mut apply),
+            Some(interpreter) => context.hold(interpreter, &mut apply),
             None => apply(),
         }
         start += count;
     }
-}
-
-/// Run `body` with the interpreter's lock. One thread of a pipeline at a time asks for it, so that its threads do not contend.
-pub(crate) fn hold(interpreter: &dyn Interpreter, context: &Context<'_>, body: &mut dyn FnMut()) {
-    let _lane = context.lane();
-    interpreter.hold(body);
 }

@@ -55,6 +55,11 @@ impl Value {
         Ok(Array::from_storage(self.storage.clone(), self.dtype)?)
     }
 
+    /// [`Value::to_array`], which does not share the memory with this value.
+    pub fn into_array(self) -> Result<Array> {
+        Ok(Array::from_storage(self.storage, self.dtype)?)
+    }
+
     /// A new contiguous value whose content is to be written.
     pub fn allocate(shape: &Shape, dtype: DType) -> Result<Value> {
         if !shape.is_addressable() {

@@ -8,6 +8,7 @@ mod array_like;
 mod container;
 mod convert;
 mod debug_nans;
+mod data;
 mod dtype;
 mod enter;
 mod enumeration;
@@ -57,6 +58,7 @@ pub fn fill(module: &Bound<'_, PyModule>) -> PyResult<()> {
     printing::register(module)?;
     debug_nans::register(module)?;
     profile::register(module)?;
+    data::register(module)?;
     namespace::register(module)?;
     ops::register(module)?;
     error_trampolines::guard(module)?;

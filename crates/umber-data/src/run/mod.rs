@@ -6,6 +6,8 @@ mod task;
 pub use pool::{Pool, close_all};
 pub use task::Task;
 
+use crate::operation::Interpreter;
+
 use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// Who runs: the threads to hand work to, if there are any.
@@ -41,8 +43,14 @@ impl<'a> Context<'a> {
         !self.is_worker
     }
 
+    /// Run `body` with an interpreter's lock. One thread of a pipeline at a time asks for it, so that its threads do not contend.
+    pub fn hold(&self, interpreter: &dyn Interpreter, body: &mut dyn FnMut()) {
+        let _lane = self.lane();
+        interpreter.hold(body);
+    }
+
     /// The right to ask for an interpreter's lock, until dropped.
-    pub(crate) fn lane(&self) -> Option<MutexGuard<'a, ()>> {
+    fn lane(&self) -> Option<MutexGuard<'a, ()>> {
         self.pool.map(|pool| pool.lane().lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -132,18 +132,8 @@ impl Batch {
     /// The tickets of the next batch.
     fn tickets(&mut self, size: usize, context: &Context<'_>) -> Vec<Ticket> {
         let mut tickets = Vec::with_capacity(size.min(1 << 16));
-        // Where samples may be left out, it takes samples to know how many there are.
-        let needs_samples = self.upstream.stream().may_drop();
         while tickets.len() < size {
-            let ticket = if needs_samples {
-                self.upstream.next(context).map(|(read, position)| match read {
-                    Ok(sample) => Ticket::sample(sample, position),
-                    Err(error) => Ticket::failed(error, position),
-                })
-            } else {
-                self.upstream.stream().draw(context)
-            };
-            let Some(ticket) = ticket else { break };
+            let Some(ticket) = self.upstream.ticket(context) else { break };
             tickets.push(ticket);
         }
         tickets
@@ -179,6 +169,10 @@ impl Stage for Batch {
         let [epoch, index, upstream] = state.list()?;
         self.position = Position { epoch: epoch.number()?, index: index.number()? };
         self.upstream.load(upstream, context)
+    }
+
+    fn above(&self) -> Vec<&Stream> {
+        vec![self.upstream.stream()]
     }
 
     fn describe(&self, description: &mut Description) {

@@ -10,7 +10,8 @@ use crate::run::Context;
 use crate::sample::Sample;
 use crate::stage::{Description, Length, Stage};
 use crate::state::State;
-use crate::ticket::{Ticket, hold};
+use crate::stream::Stream;
+use crate::ticket::Ticket;
 
 /// Samples that a program makes one after the other.
 pub trait Samples: Send {
@@ -79,7 +80,7 @@ impl Iterable {
             }
         };
         match &self.interpreter {
-            Some(interpreter) => hold(&**interpreter, context, &mut run),
+            Some(interpreter) => context.hold(&**interpreter, &mut run),
             None => run(),
         }
         result.map_err(|error| error.at_stage(&name).at_index(self.position.index))
@@ -159,6 +160,10 @@ impl Stage for Iterable {
             }
         }
         Ok(())
+    }
+
+    fn above(&self) -> Vec<&Stream> {
+        Vec::new()
     }
 
     fn describe(&self, description: &mut Description) {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::operation::{Map, Operation};
 use crate::random::Key;
 use crate::run::Context;
-use crate::stage::{Description, Length, Stage};
+use crate::stage::{Description, Length, Report, Stage};
 use crate::state::State;
 use crate::stream::Stream;
 use crate::ticket::Ticket;
@@ -54,11 +54,20 @@ impl Stage for MapStage {
         if self.map.operation.is_random() {
             let [key, upstream] = state.list()?;
             let (operation, key) = (Arc::clone(&self.map.operation), Key::from_number(key.number()?));
-            self.map = Arc::new(Map { operation, key });
+            self.map = Arc::new(Map::with_key(operation, key));
             self.upstream.load(upstream, context)
         } else {
             self.upstream.load(state, context)
         }
+    }
+
+    fn above(&self) -> Vec<&Stream> {
+        vec![&self.upstream]
+    }
+
+    fn report(&self, report: &mut Report) {
+        self.upstream.report_into(report);
+        report.stages.push(self.map.report());
     }
 
     fn describe(&self, description: &mut Description) {

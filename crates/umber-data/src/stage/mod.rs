@@ -1,27 +1,50 @@
 //! Stages of a stream: each draws from the one above it.
 
 mod batch;
+mod buffered;
+mod cache;
+mod dynamic_batch;
+mod enumerate;
+mod expand;
 mod iterable;
 mod map;
 mod merge;
+mod on_error;
+mod pick;
 mod prefetch;
+mod repeat;
+mod report;
+mod several;
 mod shuffle;
+mod sliding_window;
 mod source;
 mod upstream;
 
 pub(crate) use batch::BatchWork;
 pub use batch::{Batch, BatchOptions};
+pub use buffered::{Buffered, Refill};
+pub use cache::Cache;
+pub use dynamic_batch::{DynamicBatch, DynamicBatchOptions, Groups};
+pub use enumerate::Enumerate;
+pub use expand::{Expand, Expander, Tickets};
 pub use iterable::{Iterable, Samples};
 pub use map::MapStage;
 pub use merge::{Axes, Padding, merge};
+pub use on_error::{Handler, OnError, Policy};
+pub use pick::{Pick, Picked};
 pub use prefetch::Prefetch;
+pub use repeat::Repeat;
+pub(crate) use report::Stopwatch;
+pub use report::{Report, StageReport};
+pub use several::{Several, Stop};
 pub use shuffle::Shuffle;
+pub use sliding_window::SlidingWindow;
 pub use source::BufferSource;
-pub use upstream::Upstream;
 
 use crate::error::Result;
 use crate::run::Context;
 use crate::state::State;
+use crate::stream::Stream;
 use crate::ticket::Ticket;
 
 /// How many samples a pass has.
@@ -88,5 +111,18 @@ pub trait Stage: Send {
     /// Whether running a ticket may give no sample.
     fn may_drop(&self) -> bool {
         false
+    }
+
+    /// The streams that it draws from.
+    fn above(&self) -> Vec<&Stream>;
+
+    /// Add what the stages above and this one have done.
+    fn report(&self, report: &mut Report) {
+        self.above().into_iter().for_each(|stream| stream.report_into(report));
+    }
+
+    /// Stop the threads of this stage and of those above.
+    fn close(&mut self) {
+        self.above().into_iter().for_each(Stream::close);
     }
 }

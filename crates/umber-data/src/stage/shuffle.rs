@@ -90,6 +90,10 @@ impl Stage for Shuffle {
         Ok(())
     }
 
+    fn above(&self) -> Vec<&Stream> {
+        vec![&self.stream]
+    }
+
     fn describe(&self, description: &mut Description) {
         self.stream.describe(description);
         description.add("shuffle", self.size.to_string());

@@ -4,8 +4,9 @@ use crate::buffer::Buffer;
 use crate::error::Result;
 use crate::random::{Bijection, Key};
 use crate::run::Context;
-use crate::stage::{Description, Length, Stage};
+use crate::stage::{Description, Length, Report, Stage};
 use crate::state::State;
+use crate::stream::Stream;
 use crate::ticket::Ticket;
 
 /// Reads a buffer from its start to its end.
@@ -65,6 +66,14 @@ impl Stage for BufferSource {
         self.begin(epoch.number()?);
         self.next = next.number()?;
         Ok(())
+    }
+
+    fn above(&self) -> Vec<&Stream> {
+        Vec::new()
+    }
+
+    fn report(&self, report: &mut Report) {
+        self.buffer.report_into(report);
     }
 
     fn describe(&self, description: &mut Description) {

@@ -9,9 +9,10 @@ use crate::run::{Context, Task};
 use crate::sample::Sample;
 use crate::state::State;
 use crate::stream::Stream;
+use crate::ticket::Ticket;
 
 /// A sample, or an error in its place, and where it belongs.
-pub type Read = (Result<Sample>, Position);
+pub(super) type Read = (Result<Sample>, Position);
 
 struct Entry {
     task: Arc<Task>,
@@ -21,7 +22,7 @@ struct Entry {
 
 /// The stage above a stage that needs samples in order to draw. Below a prefetch, its tickets run on the threads of that, some
 /// ahead.
-pub struct Upstream {
+pub(super) struct Upstream {
     stream: Stream,
     /// Tickets under way, in order.
     window: VecDeque<Entry>,
@@ -31,17 +32,17 @@ pub struct Upstream {
 
 impl Upstream {
     /// The samples of `stream`.
-    pub fn new(stream: Stream) -> Upstream {
+    pub(super) fn new(stream: Stream) -> Upstream {
         Upstream { stream, window: VecDeque::new(), after: None }
     }
 
     /// The stream.
-    pub fn stream(&self) -> &Stream {
+    pub(super) fn stream(&self) -> &Stream {
         &self.stream
     }
 
     /// The next sample that is not left out; `None` at the end.
-    pub fn next(&mut self, context: &Context<'_>) -> Option<Read> {
+    pub(super) fn next(&mut self, context: &Context<'_>) -> Option<Read> {
         loop {
             if let Some(pool) = context.pool() {
                 while self.window.len() < pool.window() {
@@ -75,18 +76,29 @@ impl Upstream {
         }
     }
 
+    /// The next ticket: one that has not run where every ticket gives a sample, else the next sample.
+    pub(super) fn ticket(&mut self, context: &Context<'_>) -> Option<Ticket> {
+        if !self.stream.may_drop() {
+            return self.stream.draw(context);
+        }
+        self.next(context).map(|(read, position)| match read {
+            Ok(sample) => Ticket::sample(sample, position),
+            Err(error) => Ticket::failed(error, position),
+        })
+    }
+
     /// Begin the next pass.
     ///
     /// # Errors
     /// Those of the user's sources.
-    pub fn reset(&mut self, context: &Context<'_>) -> Result<()> {
+    pub(super) fn reset(&mut self, context: &Context<'_>) -> Result<()> {
         self.window.clear();
         self.after = None;
         self.stream.reset(context)
     }
 
     /// The position behind the last sample that was read.
-    pub fn save(&self) -> State {
+    pub(super) fn save(&self) -> State {
         match &self.after {
             Some(state) if !self.window.is_empty() => state.clone(),
             _ => self.stream.save(),
@@ -97,7 +109,7 @@ impl Upstream {
     ///
     /// # Errors
     /// If the state is not one of such a stream.
-    pub fn load(&mut self, state: &State, context: &Context<'_>) -> Result<()> {
+    pub(super) fn load(&mut self, state: &State, context: &Context<'_>) -> Result<()> {
         self.window.clear();
         self.after = None;
         self.stream.load(state, context)

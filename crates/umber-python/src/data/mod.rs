@@ -1,0 +1,34 @@
+//! `umber.data`: pipelines of samples that feed arrays.
+
+mod buffer;
+mod by_rank;
+mod callable;
+mod errors;
+mod operations;
+mod samples;
+mod sources;
+mod state;
+mod stream;
+
+use std::time::Duration;
+
+use pyo3::prelude::*;
+
+/// Stop the threads of all pipelines; called before the interpreter ends.
+#[pyfunction]
+fn _close(py: Python<'_>) {
+    py.detach(|| umber_data::run::close_all(Duration::from_secs(5)));
+}
+
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    let data = PyModule::new(py, "_data")?;
+    data.setattr("__name__", "umber.core._data")?;
+    data.add_class::<buffer::PyBuffer>()?;
+    data.add_class::<stream::PyStream>()?;
+    sources::register(&data)?;
+    let close = wrap_pyfunction!(_close, &data)?;
+    data.add("_close", close)?;
+    module.add("_data", &data)?;
+    py.import("sys")?.getattr("modules")?.set_item("umber.core._data", data)
+}
