@@ -5,7 +5,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use umber_types::{Error, ErrorKind};
+use umber_types::Error;
+pub use umber_types::ErrorKind;
 
 /// `Result` with the crate's error.
 pub type Result<T> = std::result::Result<T, DataError>;
@@ -185,7 +186,7 @@ impl std::error::Error for DataError {}
 #[macro_export]
 macro_rules! fault {
     ($kind:ident, $($detail:tt)*) => {
-        $crate::DataError::new(::umber_types::ErrorKind::$kind, format!($($detail)*))
+        $crate::DataError::new($crate::error::ErrorKind::$kind, format!($($detail)*))
     };
 }
 
