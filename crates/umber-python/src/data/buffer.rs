@@ -80,6 +80,10 @@ impl PyBuffer {
         PyBuffer(self.0.apply_shared(operation))
     }
 
+    pub(super) fn unchanged(&self) -> PyBuffer {
+        self.clone()
+    }
+
     /// An index from the start, unless it is out of bounds.
     fn index(&self, index: i64) -> PyResult<u64> {
         let len = self.0.len();

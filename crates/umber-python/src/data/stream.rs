@@ -70,7 +70,7 @@ impl PyStream {
         PyStream { stream, arrays: self.arrays.clone(), delivered: AtomicU64::new(0) }
     }
 
-    fn same(&self) -> PyStream {
+    pub(super) fn unchanged(&self) -> PyStream {
         self.derive(self.stream.clone())
     }
 
@@ -416,7 +416,7 @@ impl PyStream {
         num_partitions: i64,
         partition: i64,
     ) -> PyResult<PyStream> {
-        if cond { self.partition(py, num_partitions, partition) } else { Ok(self.same()) }
+        if cond { self.partition(py, num_partitions, partition) } else { Ok(self.unchanged()) }
     }
 
     /// The samples of one process of a group: sample i belongs to rank ``i % size``.
@@ -511,7 +511,7 @@ impl PyStream {
         num_threads: Option<i64>,
         ordered: bool,
     ) -> PyResult<PyStream> {
-        if cond { self.prefetch(prefetch_size, num_threads, ordered) } else { Ok(self.same()) }
+        if cond { self.prefetch(prefetch_size, num_threads, ordered) } else { Ok(self.unchanged()) }
     }
 
     /// Read several passes as one.
@@ -572,7 +572,7 @@ impl PyStream {
     /// `shuffle`, if `cond` is true.
     #[pyo3(signature = (cond, buffer_size, *, seed = None))]
     fn shuffle_if(&self, cond: bool, buffer_size: i64, seed: Option<u64>) -> PyResult<PyStream> {
-        if cond { self.shuffle(buffer_size, seed) } else { Ok(self.same()) }
+        if cond { self.shuffle(buffer_size, seed) } else { Ok(self.unchanged()) }
     }
 
     /// The first samples of a pass.
@@ -898,7 +898,7 @@ impl PyStream {
         output_key: &str,
         writable: bool,
     ) -> PyResult<PyStream> {
-        if cond { self.key_transform(key, func, output_key, writable) } else { Ok(self.same()) }
+        if cond { self.key_transform(key, func, output_key, writable) } else { Ok(self.unchanged()) }
     }
 
     /// Apply a function to every sample.
@@ -926,7 +926,7 @@ impl PyStream {
 
     /// `sample_transform`, if `cond` is true.
     fn sample_transform_if(&self, cond: bool, func: &Bound<'_, PyAny>) -> PyResult<PyStream> {
-        if cond { self.sample_transform(func) } else { Ok(self.same()) }
+        if cond { self.sample_transform(func) } else { Ok(self.unchanged()) }
     }
 }
 
