@@ -1,21 +1,17 @@
 """Vocabularies are read from SentencePiece's, Hugging Face's and plain files."""
 
+import importlib
 import io
 import json
 import struct
 
 import pytest
-from umber.data.tokenizer_helpers import (
+from umber.data._vocabularies import (
     Merge,
     Piece,
     bpe_of_json,
     bpe_of_pieces,
-    gpt2_byte_map,
-    read_bpe_from_hf,
-    read_bpe_from_spm,
     read_pieces,
-    read_trie_from_spm,
-    read_trie_from_vocab,
     trie_of_pieces,
 )
 
@@ -67,13 +63,13 @@ def spm_file(request, tmp_path):
 
 
 def test_pieces(spm_file):
-    assert read_pieces(spm_file) == PIECES
-    assert read_pieces(str(spm_file)) == PIECES
+    assert read_pieces("op", spm_file) == PIECES
+    assert read_pieces("op", str(spm_file)) == PIECES
 
 
 def test_pieces_without_score(tmp_path):
     (tmp_path / "x.model").write_bytes(field(1, field(1, b"a")) + field(1, b""))
-    assert read_pieces(tmp_path / "x.model") == [Piece(b"a", 0.0), Piece(b"", 0.0)]
+    assert read_pieces("op", tmp_path / "x.model") == [Piece(b"a", 0.0), Piece(b"", 0.0)]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +91,8 @@ def test_pieces_without_score(tmp_path):
 )
 def test_other_files(tmp_path, name, content, fault):
     (tmp_path / name).write_bytes(content)
-    with pytest.raises(ValueError, match=rf"^\[read_pieces\].*{fault}"):
-        read_pieces(tmp_path / name)
+    with pytest.raises(ValueError, match=rf"^\[op\].*{fault}"):
+        read_pieces("op", tmp_path / name)
 
 
 def test_trie_of_pieces():
@@ -109,7 +105,7 @@ def test_trie_of_pieces():
 
 
 def test_bpe_of_pieces():
-    symbols, merges = bpe_of_pieces(PIECES, "x")
+    symbols, merges = bpe_of_pieces("op", PIECES, "x")
     assert symbols == [
         (b"<unk>", 0),
         (b"A", 8),
@@ -121,7 +117,7 @@ def test_bpe_of_pieces():
     ]
     assert merges == [Merge(b"a", b"b", 6), Merge("▁".encode(), b"ab", 7)]
     with pytest.raises(ValueError, match="token 'xyz' is no merge of two others"):
-        bpe_of_pieces([Piece(b"xyz", -1.0)], "x")
+        bpe_of_pieces("op", [Piece(b"xyz", -1.0)], "x")
 
 
 def tokenizer(**changes):
@@ -136,10 +132,10 @@ def tokenizer(**changes):
 def test_bpe_of_json(tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(tokenizer(), ensure_ascii=False), encoding="utf-8")
-    symbols, merges = bpe_of_json(path, True)
+    symbols, merges = bpe_of_json("op", path, True)
     assert symbols == [(b"a", 0), (b"b", 1), ("Ġ".encode(), 3), (b"<s>", 5)]
     assert merges == [Merge(b"a", b"b", 2), Merge("Ġ".encode(), b"ab", 4)]
-    assert bpe_of_json(path, False) == (symbols[:3], merges)
+    assert bpe_of_json("op", path, False) == (symbols[:3], merges)
 
 
 @pytest.mark.parametrize(
@@ -154,56 +150,61 @@ def test_bpe_of_json(tmp_path):
 )
 def test_other_json(tmp_path, content, fault):
     (tmp_path / "x.json").write_text(content)
-    with pytest.raises(ValueError, match=rf"^\[read_bpe_from_hf\] .*x\.json.*{fault}"):
-        bpe_of_json(tmp_path / "x.json", True)
+    with pytest.raises(ValueError, match=rf"^\[op\] .*x\.json.*{fault}"):
+        bpe_of_json("op", tmp_path / "x.json", True)
 
 
-def test_gpt2_byte_map():
-    characters = gpt2_byte_map()
-    assert len(set(characters)) == len(characters) == 256
-    assert "".join(characters[byte] for byte in b" a~\n\x00") == "Ġa~ĊĀ"
-    assert "".join(characters[byte] for byte in "¡¬\xad®ÿ\x7f\xa0".encode("latin-1")) == "¡¬Ń®ÿġł"
-    assert all(character.isprintable() for character in characters)
+@pytest.fixture(scope="module")
+def helpers():
+    """The functions that return tries and merges, which belong to the extension module."""
+    pytest.importorskip("umber.data.core")
+    return importlib.import_module("umber.data.tokenizer_helpers")
 
 
-# From here on with tries and merges, which belong to the extension module.
+@pytest.fixture(scope="module")
+def core():
+    return pytest.importorskip("umber.data.core")
 
 
 def keys(trie):
     return [trie.key_bytes(number) for number in range(trie.num_keys())]
 
 
-def test_read_trie_from_spm(spm_file):
-    pytest.importorskip("umber.data.core")
-    trie, scores = read_trie_from_spm(spm_file)
+def test_read_trie_from_spm(helpers, spm_file):
+    trie, scores = helpers.read_trie_from_spm(spm_file)
     assert keys(trie) == [b"<unk>", b"<0x41>", *TEXTS[2:]]
     assert scores == trie_of_pieces(PIECES)[1]
 
 
-def test_read_bpe_from_spm(spm_file):
-    core = pytest.importorskip("umber.data.core")
-    symbols, merges = read_bpe_from_spm(spm_file)
+def test_read_bpe_from_spm(helpers, core, spm_file):
+    symbols, merges = helpers.read_bpe_from_spm(spm_file)
     assert symbols.search("a").id == 4
     assert symbols.search("ab") is None
     assert core.BPETokenizer(symbols, merges).tokenize("▁abaA") == [7, 4, 8]
 
 
-def test_read_bpe_from_hf(tmp_path):
-    core = pytest.importorskip("umber.data.core")
+def test_read_bpe_from_hf(helpers, core, tmp_path):
     path = tmp_path / "tokenizer.json"
     path.write_text(json.dumps(tokenizer()), encoding="utf-8")
-    symbols, merges = read_bpe_from_hf(path)
-    text = "".join(gpt2_byte_map()[byte] for byte in b"ab aba")
+    symbols, merges = helpers.read_bpe_from_hf(path)
+    text = "".join(helpers.gpt2_byte_map()[byte] for byte in b"ab aba")
     assert core.BPETokenizer(symbols, merges).tokenize(text) == [2, 4, 0]
     assert symbols.search("<s>").id == 5
-    assert read_bpe_from_hf(str(path), add_special_tokens=False)[0].search("<s>") is None
+    assert helpers.read_bpe_from_hf(str(path), add_special_tokens=False)[0].search("<s>") is None
 
 
-def test_read_trie_from_vocab(tmp_path):
-    pytest.importorskip("umber.data.core")
+def test_read_trie_from_vocab(helpers, tmp_path):
     (tmp_path / "x.txt").write_bytes("un\n happy \r\né\n".encode())
     expected = [b"un", b"happy", "é".encode()]
-    assert keys(read_trie_from_vocab(tmp_path / "x.txt")) == expected
-    assert keys(read_trie_from_vocab(str(tmp_path / "x.txt"))) == expected
-    assert keys(read_trie_from_vocab(io.StringIO("un\nhappy\né"))) == expected
-    assert keys(read_trie_from_vocab([b"un\n", b"happy", "é"])) == expected
+    assert keys(helpers.read_trie_from_vocab(tmp_path / "x.txt")) == expected
+    assert keys(helpers.read_trie_from_vocab(str(tmp_path / "x.txt"))) == expected
+    assert keys(helpers.read_trie_from_vocab(io.StringIO("un\nhappy\né"))) == expected
+    assert keys(helpers.read_trie_from_vocab([b"un\n", b"happy", "é"])) == expected
+
+
+def test_gpt2_byte_map(helpers):
+    characters = helpers.gpt2_byte_map()
+    assert len(set(characters)) == len(characters) == 256
+    assert "".join(characters[byte] for byte in b" a~\n\x00") == "Ġa~ĊĀ"
+    assert "".join(characters[byte] for byte in "¡¬\xad®ÿ\x7f\xa0".encode("latin-1")) == "¡¬Ń®ÿġł"
+    assert all(character.isprintable() for character in characters)
