@@ -2,7 +2,10 @@
 
 import gzip
 import hashlib
+import io
 import os
+from http.client import IncompleteRead
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -70,6 +73,25 @@ def test_refused_download_names_the_file(tmp_path):
     ):
         fetch("op", tmp_path / "a", archive, **QUIET)
     assert os.listdir(tmp_path / "a") == []
+
+
+class Response(io.BytesIO):
+    """An answer that promises ten bytes."""
+
+    headers: ClassVar = {"Content-Length": "10"}
+
+
+class InterruptedResponse(Response):
+    def read(self, size=-1):
+        raise IncompleteRead(b"abc", 7)
+
+
+@pytest.mark.parametrize("response", [Response, InterruptedResponse])
+def test_interrupted_download(response, tmp_path, monkeypatch):
+    monkeypatch.setattr("urllib.request.urlopen", lambda *_, **__: response(b"abc"))
+    with pytest.raises(ConnectionError, match=r"^\[op\] cannot .*3 (of 10 bytes|bytes read)"):
+        fetch("op", tmp_path, Archive("http://localhost/x.tar"), **QUIET)
+    assert os.listdir(tmp_path) == []
 
 
 def test_verify(tmp_path):

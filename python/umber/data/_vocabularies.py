@@ -173,14 +173,14 @@ def bpe_of_json(
         content = json.loads(path.read_bytes())
         model = content["model"]
         kind = model["type"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise ValueError(f"[{op}] {path} is not a tokenizer.json of Hugging Face") from None
     if kind != "BPE":
         raise ValueError(f"[{op}] {path} is a tokenizer of type {kind}, expected BPE")
     vocabulary = model["vocab"]
     merges = []
     for entry in model["merges"]:
-        # A text in files of earlier versions, which a space divides.
+        # Files of earlier versions have texts, which a space divides.
         left, right = entry.split(" ") if isinstance(entry, str) else entry
         if left + right not in vocabulary:
             raise ValueError(f"[{op}] {path}: the merge of {left!r} and {right!r} is no token")

@@ -20,6 +20,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from http.client import HTTPException
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
@@ -111,7 +112,7 @@ def fetch(op: str, folder: Path, archive: Archive, *, quiet: bool, validate_down
                     copy(response, file, progress, digest.update if digest else None)
                 if size and file.tell() != size:
                     raise OSError(f"the connection ended after {file.tell()} of {size} bytes")
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             raise ConnectionError(
                 f"[{op}] cannot download {archive.url}: {error}; put the file {archive.name} into "
                 f"{folder}"

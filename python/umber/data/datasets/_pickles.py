@@ -81,8 +81,6 @@ _INTERNAL = frozenset((_Mark, _Name, _Pending, _Arguments))
 
 _DTYPE = re.compile(r"([<>|=]?)(?:([biufcSU])([1-9]\d{0,8})|\?)")
 _KEYS = (str, bytes, int, float, type(None))
-# A limit on lines, which hold numbers and names.
-_MAX_LINE = 4096
 
 
 def _dtype(text: Any, *_: Any) -> _Pending:
@@ -211,7 +209,7 @@ class _Machine:
         return self.take(self.count(width))
 
     def line(self) -> str:
-        end = self.data.find(b"\n", self.at, self.at + _MAX_LINE)
+        end = self.data.find(b"\n", self.at)
         if end < 0:
             raise _Refused(f"it ends within a line, at byte {self.at}")
         text = self.data[self.at : end].decode("latin-1")
