@@ -95,6 +95,21 @@ def load_cifar10(
     -----
     What is read from an archive or a cache of mlx-data's is saved beside it as
     ``cifar10_train.npz`` and ``cifar10_test.npz``.
+
+    Examples
+    --------
+    A folder with a test set of one image:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_cifar10
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     Path(root, "cifar-10-batches-bin").mkdir()
+    ...     record = bytes([3]) + bytes(32 * 32 * 3)
+    ...     _ = Path(root, "cifar-10-batches-bin", "test_batch.bin").write_bytes(record)
+    ...     buffer = load_cifar10(root, train=False)
+    >>> buffer[0]["image"].shape, int(buffer[0]["label"])
+    ((32, 32, 3), 3)
     """
     return buffer_from_columns(**read_cifar(CIFAR10, root, train, quiet, validate_download))
 
@@ -143,6 +158,21 @@ def load_cifar100(
     -----
     What is read from an archive or a cache of mlx-data's is saved beside it as
     ``cifar100_train.npz`` and ``cifar100_test.npz``.
+
+    Examples
+    --------
+    A folder with a test set of one image:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_cifar100
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     Path(root, "cifar-100-binary").mkdir()
+    ...     record = bytes([0, 3]) + bytes(32 * 32 * 3)
+    ...     _ = Path(root, "cifar-100-binary", "test.bin").write_bytes(record)
+    ...     buffer = load_cifar100(root, train=False)
+    >>> buffer[0]["image"].shape, int(buffer[0]["label"])
+    ((32, 32, 3), 3)
     """
     return buffer_from_columns(**read_cifar(CIFAR100, root, train, quiet, validate_download))
 

@@ -40,6 +40,19 @@ def load_images_from_folder(image_folder: str | os.PathLike[str]) -> Buffer:
     -----
     Samples are in the order of their paths. Files and folders whose names begin with a dot, and
     folders within the subfolders, are left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_images_from_folder
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("cat", "dog"):
+    ...         Path(folder, name).mkdir()
+    ...         _ = Path(folder, name, "1.ppm").write_bytes(b"P6 4 3 255\\n" + bytes(36))
+    ...     sample = load_images_from_folder(folder)[1]
+    >>> bytes(sample["folder"]), int(sample["label"]), sample["image"].shape
+    (b'dog', 1, (3, 4, 3))
     """
     samples = list_images(image_folder)
     return dx.buffer_from_vector(samples).load_image(

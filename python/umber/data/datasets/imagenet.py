@@ -81,6 +81,26 @@ def load_imagenet(
     -----
     Samples of folders are in the order of their paths; those of the training archive in its order.
     The development kit's ``meta.mat`` is read by SciPy.
+
+    Examples
+    --------
+    A kit as mlx-data stores it, and a validation set of one image:
+
+    >>> import pickle, tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_imagenet
+    >>> tench = {"id": 1, "label": 0, "description": "tench", "num_train_images": 1300}
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     kit = Path(root, "ILSVRC2012_devkit_t12")
+    ...     kit.mkdir()
+    ...     _ = (kit / "meta.pkl").write_bytes(pickle.dumps({"n01440764": tench}))
+    ...     _ = (kit / "val_gt.pkl").write_bytes(pickle.dumps([0]))
+    ...     images = Path(root, "ILSVRC2012_img_val")
+    ...     images.mkdir()
+    ...     _ = (images / "ILSVRC2012_val_00000001.JPEG").write_bytes(b"P6 4 3 255\\n" + bytes(36))
+    ...     sample = load_imagenet(root, "val")[0]
+    >>> sample["image"].shape, int(sample["label"])
+    ((3, 4, 3), 0)
     """
     check_choice(_OP, "split", split, _ARCHIVES)
     folder = root_folder(root, "imagenet")
@@ -153,6 +173,22 @@ def load_imagenet_metadata(
     See Also
     --------
     load_imagenet
+
+    Examples
+    --------
+    A kit as mlx-data stores it:
+
+    >>> import pickle, tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_imagenet_metadata
+    >>> tench = {"id": 1, "label": 0, "description": "tench", "num_train_images": 1300}
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     kit = Path(root, "ILSVRC2012_devkit_t12")
+    ...     kit.mkdir()
+    ...     _ = (kit / "meta.pkl").write_bytes(pickle.dumps({"n01440764": tench}))
+    ...     _ = (kit / "val_gt.pkl").write_bytes(pickle.dumps([0]))
+    ...     load_imagenet_metadata(root)["n01440764"]["description"]
+    'tench'
     """
     return read_devkit(root_folder(root, "imagenet"), quiet, validate_download)[0]
 

@@ -62,6 +62,16 @@ def load_librispeech_tarfile(
     See Also
     --------
     load_librispeech
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_librispeech_tarfile
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     Path(root, "dev-clean.tar").touch()
+    ...     print(load_librispeech_tarfile(root, "dev-clean").name)
+    dev-clean.tar
     """
     op = "load_librispeech"
     check_choice(op, "split", split, _DIGESTS)
@@ -108,6 +118,20 @@ def load_librispeech(
     See Also
     --------
     load_librispeech_tarfile, load_libritts_r
+
+    Examples
+    --------
+    >>> import io, tarfile, tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_librispeech
+    >>> content = b"84-121-0000 GO ON\\n"
+    >>> member = tarfile.TarInfo("LibriSpeech/dev-clean/84/121/84-121.trans.txt")
+    >>> member.size = len(content)
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     with tarfile.open(Path(root, "dev-clean.tar"), "w") as tar:
+    ...         tar.addfile(member, io.BytesIO(content))
+    ...     len(load_librispeech(root, "dev-clean"))
+    1
     """
     target = load_librispeech_tarfile(root, split, quiet, validate_download)
     return (

@@ -62,6 +62,16 @@ def load_libritts_r_tarfile(
     See Also
     --------
     load_libritts_r
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_libritts_r_tarfile
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     Path(root, "dev_clean.tar").touch()
+    ...     print(load_libritts_r_tarfile(root, "dev-clean").name)
+    dev_clean.tar
     """
     op = "load_libritts_r"
     check_choice(op, "split", split, _DIGESTS)
@@ -107,6 +117,16 @@ def load_libritts_r(
     See Also
     --------
     load_libritts_r_tarfile, load_librispeech
+
+    Examples
+    --------
+    >>> import tarfile, tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_libritts_r
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     tarfile.open(Path(root, "dev_clean.tar"), "w").close()
+    ...     len(list(load_libritts_r(root, "dev-clean")))
+    0
     """
     target = load_libritts_r_tarfile(root, split, quiet, validate_download)
     return (

@@ -58,6 +58,21 @@ def load_mnist(root: str | os.PathLike[str] | None = None, train: bool = True) -
     See Also
     --------
     load_fashion_mnist, load_cifar10
+
+    Examples
+    --------
+    A folder with a test set of one image:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_mnist
+    >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     _ = Path(root, "t10k-images-idx3-ubyte").write_bytes(head + bytes(28 * 28))
+    ...     _ = Path(root, "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+    ...     buffer = load_mnist(root, train=False)
+    >>> buffer[0]["image"].shape, int(buffer[0]["label"])
+    ((28, 28, 1), 7)
     """
     return buffer_from_columns(**read_mnist("mnist", root_folder(root, "mnist"), train))
 
@@ -88,6 +103,21 @@ def load_fashion_mnist(root: str | os.PathLike[str] | None = None, train: bool =
     See Also
     --------
     load_mnist
+
+    Examples
+    --------
+    A folder with a test set of one image:
+
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_fashion_mnist
+    >>> head = bytes([0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 28, 0, 0, 0, 28])
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     _ = Path(root, "t10k-images-idx3-ubyte").write_bytes(head + bytes(28 * 28))
+    ...     _ = Path(root, "t10k-labels-idx1-ubyte").write_bytes(bytes([0, 0, 8, 1, 0, 0, 0, 1, 7]))
+    ...     buffer = load_fashion_mnist(root, train=False)
+    >>> buffer[0]["image"].shape, int(buffer[0]["label"])
+    ((28, 28, 1), 7)
     """
     folder = root_folder(root, "fashion-mnist")
     return buffer_from_columns(**read_mnist("fashion-mnist", folder, train))

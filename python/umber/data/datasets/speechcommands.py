@@ -73,6 +73,21 @@ def load_speechcommands(
     Notes
     -----
     P. Warden, "Speech Commands: A Dataset for Limited-Vocabulary Speech Recognition", 2018.
+
+    Examples
+    --------
+    An archive of one recording:
+
+    >>> import tarfile, tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_speechcommands
+    >>> names = ["yes/a_nohash_0.wav", "validation_list.txt", "testing_list.txt"]
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     with tarfile.open(Path(root, "speech_commands_v0.02.tar"), "w") as tar:
+    ...         for name in names:
+    ...             tar.addfile(tarfile.TarInfo("./" + name))
+    ...     len(load_speechcommands(root, "train"))
+    1
     """
     check_choice(_OP, "split", split, _SPLITS)
     folder = root_folder(root, "speechcommands")

@@ -73,9 +73,17 @@ def load_wikitext_lines(
     ValueError
         If split or subset are unknown, or the archive is damaged.
 
-    See Also
+    Examples
     --------
-    umber.data.stream_line_reader
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from umber.data.datasets import load_wikitext_lines
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     Path(root, "wikitext-2-raw").mkdir()
+    ...     _ = Path(root, "wikitext-2-raw", "wiki.test.raw").write_bytes(b" = A title = \\n")
+    ...     lines = list(load_wikitext_lines(root, "test", "wikitext-2-raw"))
+    >>> bytes(lines[0]["line"])
+    b' = A title = '
     """
     path = wikitext_file(root, split, subset, quiet, validate_download)
     return dx.stream_line_reader(str(path), "line")
