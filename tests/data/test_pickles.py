@@ -297,6 +297,43 @@ def test_sharing_costs_no_memory():
         value = value[0]
 
 
+DEEP = b"]" * 100_000 + b"a" * 99_999
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        DEEP + b"X\x01\x00\x00\x00a\x93.",
+        DTYPE + DEEP + b"\x85R.",
+        U1 + b"(K\x03" + DEEP + b"NNNtb.",
+        b"c_codecs\nencode\nX\x01\x00\x00\x00a" + DEEP + b"\x86R.",
+    ],
+    ids=["name", "dtype", "byte order", "encoding"],
+)
+def test_deep_arguments(data):
+    """Messages do not recurse either."""
+    with pytest.raises(ValueError, match=r"^\[read_pickle\] pickle: .* list"):
+        read_pickle(data)
+
+
+LONG = b"X" + struct.pack("<I", 100_000) + b"a" * 100_000 + b"q\x07"
+
+
+@pytest.mark.parametrize(
+    "once",
+    [
+        b"c_codecs\nencode\nh\x07\x85R",
+        array_program(b"J" + struct.pack("<i", 100_000) + b"\x85", b"h\x07")[:-1],
+    ],
+    ids=["encode", "array"],
+)
+def test_copies_cost_no_memory(once):
+    """A long string may be converted, but not a thousand times."""
+    assert len(read_pickle(LONG + b"(" + once + b"l.")) == 1
+    with pytest.raises(ValueError, match="more bytes than it has"):
+        read_pickle(LONG + b"(" + once * 1000 + b"l.")
+
+
 def test_truncated_anywhere():
     data = pickle.dumps(VALUES["samples"][:2], 4)
     for end in range(len(data)):

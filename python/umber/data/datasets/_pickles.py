@@ -3,7 +3,7 @@
 A pickle is a program. `pickle.load` runs it with any function that it names; this reader calls none
 of them. It interprets the instructions itself, knows the few names with which NumPy's arrays,
 dtypes and scalars are written, builds those from bytes whose length it checks, and refuses the
-rest. It neither recurses nor allocates more than the file is long, whatever the pickle says.
+rest. It does not recurse, and it allocates in proportion to the file, whatever the pickle says.
 
 It reads protocols 0 to 5 of Python 3, and 1 and 2 of Python 2, whose strings become latin-1 text,
 as CIFAR's archives need.
@@ -83,17 +83,22 @@ _DTYPE = re.compile(r"([<>|=]?)(?:([biufcSU])([1-9]\d{0,8})|\?)")
 _KEYS = (str, bytes, int, float, type(None))
 
 
+def _shown(value: Any) -> str:
+    """A value in a message; that of a deep list would recurse."""
+    return value[:80] if isinstance(value, str) else type(value).__name__
+
+
 def _dtype(text: Any, *_: Any) -> _Pending:
     """A dtype by its name; its state adds the byte order."""
     if not isinstance(text, str) or not _DTYPE.fullmatch(text):
-        raise _Refused(f"dtype {str(text)[:80]} is not one of numbers, booleans or texts")
+        raise _Refused(f"dtype {_shown(text)} is not one of numbers, booleans or texts")
     plain = np.dtype(text)
 
     def complete(state: Any) -> np.dtype:
         if len(state) < 5 or any(part is not None for part in state[2:5]):
             raise _Refused(f"dtype {text!r} has fields or a subarray")
         if state[1] not in ("<", ">", "|", "="):
-            raise _Refused(f"byte order {state[1]!r} of dtype {text!r} is unknown")
+            raise _Refused(f"byte order {_shown(state[1])} of dtype {text!r} is unknown")
         return plain if state[1] == "|" else plain.newbyteorder(state[1])
 
     return _Pending(complete)
@@ -139,7 +144,7 @@ def _scalar(dtype: Any, raw: Any) -> Any:
 def _encode(text: Any, encoding: Any = "latin1") -> bytes:
     """How protocol 2 writes bytes."""
     if not isinstance(text, str) or encoding not in ("latin1", "latin-1"):
-        raise _Refused(f"encoding {encoding!r} of bytes is not latin-1")
+        raise _Refused(f"encoding {_shown(encoding)} of bytes is not latin-1")
     return text.encode("latin-1")
 
 
@@ -174,6 +179,9 @@ class _Machine:
         self.at = 0
         self.stack: list[Any] = []
         self.memo: dict[int, Any] = {}
+        # Bytes of arrays, scalars and converted strings. A pickle of data writes each of them; one
+        # that builds them again and again from the same string exceeds this.
+        self.allowance = 4 * len(data)
 
     def run(self) -> Any:
         data, size = self.data, len(self.data)
@@ -286,8 +294,8 @@ class _Machine:
         known = _NAMES.get((module, name)) if type(module) is type(name) is str else None
         if known is None:
             raise _Refused(
-                f"it names {module}.{name}; only NumPy arrays, lists, tuples, dicts, numbers, "
-                "bytes and texts are read"
+                f"it names {_shown(module)}.{_shown(name)}; only NumPy arrays, lists, tuples, "
+                "dicts, numbers, bytes and texts are read"
             )
         self.push(known)
 
@@ -295,13 +303,23 @@ class _Machine:
         arguments, name = self.stack.pop(), self.stack.pop()
         if not isinstance(name, _Name) or name.build is None or not isinstance(arguments, tuple):
             raise _Refused("a call of a value that is no function")
-        self.push(name.build(*arguments))
+        self.push(self.counted(name.build(*arguments)))
+
+    def counted(self, value: Any) -> Any:
+        """The value, whose bytes are taken off the allowance."""
+        if isinstance(value, np.ndarray | np.generic):
+            self.allowance -= value.nbytes
+        elif isinstance(value, bytes):
+            self.allowance -= len(value)
+        if self.allowance < 0:
+            raise _Refused("arrays and strings of more bytes than it has")
+        return value
 
     def build(self) -> None:
         state, pending = self.stack.pop(), self.stack[-1]
         if not isinstance(pending, _Pending) or type(state) is not tuple:
             raise _Refused("a state for a value that has none")
-        self.stack[-1] = value = pending.complete(state)
+        self.stack[-1] = value = self.counted(pending.complete(state))
         for key in pending.memo_keys:
             if self.memo.get(key) is pending:
                 self.memo[key] = value
