@@ -166,7 +166,7 @@ def tar_of(
     except (EOFError, gzip.BadGzipFile) as error:
         raise ValueError(f"[{op}] {source} is damaged: {error}; get it again") from error
     if not was_there:
-        source.unlink()
+        source.unlink(missing_ok=True)
     return target
 
 

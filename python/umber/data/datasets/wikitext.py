@@ -111,5 +111,5 @@ def wikitext_file(
     source = fetch(op, folder, archive, quiet=quiet, validate_download=validate_download)
     unzip_members(op, source, folder, names.values())
     if not was_there:
-        source.unlink()
+        source.unlink(missing_ok=True)
     return target
