@@ -12,7 +12,9 @@
 //! Read in this order: [`value`], [`sample`], [`ticket`], [`operation`], [`buffer`], [`stream`], [`stage`], [`run`].
 
 pub mod buffer;
+pub mod decode;
 pub mod error;
+pub mod image;
 pub mod operation;
 pub mod ops;
 pub mod random;

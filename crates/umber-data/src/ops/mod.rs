@@ -6,6 +6,7 @@
 mod bytes;
 mod cast;
 mod files;
+pub mod image;
 mod keys;
 mod pad;
 mod remove;
@@ -14,6 +15,7 @@ mod views;
 pub use bytes::{Replace, ReplaceBytes};
 pub use cast::{Cast, Scale};
 pub use files::{FileInput, LoadFile, LoadNumpy};
+pub use image::*;
 pub use keys::{FilterByShape, FilterKey, RenameKey, Selection, ShapeOf};
 pub use pad::{Pad, PadToMultiple, PadToSize};
 pub use remove::RemoveValue;
