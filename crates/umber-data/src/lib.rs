@@ -1,0 +1,3 @@
+//! Samples decoded, changed and batched.
+
+pub mod sound;
