@@ -107,7 +107,7 @@ const MAX_FRAME: usize = 1 << 24;
 /// The most weights of all bands.
 const MAX_WEIGHTS: usize = 1 << 26;
 /// Samples are scaled to the range of 16-bit integers, which `mel_floor` refers to.
-const FULL_SCALE: f32 = 32768.0;
+const FULL_SCALE: f64 = 32768.0;
 
 /// A band: the weights of consecutive frequencies.
 struct Band {
@@ -116,14 +116,17 @@ struct Band {
 }
 
 /// A function from sound of one channel to features, with its tables.
+///
+/// Spectra are computed in double precision: a weak band beside a strong one is otherwise less than four digits of the logarithm.
 pub struct Mfsc {
     frame: usize,
     stride: usize,
-    pre_emphasis: f32,
-    window: Vec<f32>,
+    pre_emphasis: f64,
+    /// Rounded to single precision, as in the NumPy version: strong signals show the difference in weak bands.
+    window: Vec<f64>,
     bands: Vec<Band>,
     floor: f32,
-    fft: Arc<dyn RealToComplex<f32>>,
+    fft: Arc<dyn RealToComplex<f64>>,
 }
 
 impl Mfsc {
@@ -137,12 +140,12 @@ impl Mfsc {
             Window::Hanning => 0.5,
         };
         let angle = std::f64::consts::TAU / (frame - 1) as f64;
-        let window = (0..frame).map(|n| (1.0 - slope - slope * (angle * n as f64).cos()) as f32).collect();
+        let window = |n: usize| f64::from((1.0 - slope - slope * (angle * n as f64).cos()) as f32);
         Ok(Mfsc {
             frame,
             stride,
-            pre_emphasis: options.pre_emphasis_coeff,
-            window,
+            pre_emphasis: options.pre_emphasis_coeff.into(),
+            window: (0..frame).map(window).collect(),
             bands: bands(options, length / 2 + 1)?,
             floor: options.mel_floor,
             fft: RealFftPlanner::new().plan_fft_forward(length),
@@ -182,17 +185,18 @@ impl Mfsc {
         for (frame, row) in frames.zip(out.chunks_exact_mut(self.columns())) {
             let (values, padding) = padded.split_at_mut(self.frame);
             // The sample before the first counts as equal to it.
-            values[0] = FULL_SCALE * (frame[0] - self.pre_emphasis * frame[0]) * self.window[0];
+            values[0] = FULL_SCALE * f64::from(frame[0]) * (1.0 - self.pre_emphasis) * self.window[0];
             for ((value, pair), window) in values[1..].iter_mut().zip(frame.windows(2)).zip(&self.window[1..])
             {
-                *value = FULL_SCALE * (pair[1] - self.pre_emphasis * pair[0]) * window;
+                let [before, sample] = [pair[0], pair[1]].map(f64::from);
+                *value = FULL_SCALE * (sample - self.pre_emphasis * before) * window;
             }
             padding.fill(0.0);
             self.fft
                 .process_with_scratch(&mut padded, &mut spectrum, &mut scratch)
                 .expect("the buffers have the sizes that the transform was made for");
             for (magnitude, value) in magnitudes.iter_mut().zip(&spectrum) {
-                *magnitude = value.norm_sqr().sqrt();
+                *magnitude = value.norm_sqr().sqrt() as f32;
             }
             for (value, band) in row.iter_mut().zip(&self.bands) {
                 let energies = &magnitudes[band.start..][..band.weights.len()];
