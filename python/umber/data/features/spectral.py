@@ -28,7 +28,7 @@ class FrequencyScale(enum.Enum):
 
 _WINDOWS = {WindowType.Hamming: np.hamming, WindowType.Hanning: np.hanning}
 # From hertz to the scale and back.
-_SCALES: dict[FrequencyScale, tuple[Callable, Callable]] = {
+_SCALES: dict[FrequencyScale, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
     FrequencyScale.MEL: (
         lambda hertz: 2595.0 * np.log10(1.0 + hertz / 700.0),
         lambda value: 700.0 * (10.0 ** (value / 2595.0) - 1.0),
@@ -211,4 +211,5 @@ def _bands(
     frequency = np.arange(frequencies)[:, None]
     rising = (frequency - left) / (centre - left)
     falling = (right - frequency) / (right - centre)
-    return np.maximum(np.minimum(rising, falling), 0.0)
+    weights: np.ndarray = np.maximum(np.minimum(rising, falling), 0.0)
+    return weights
