@@ -192,6 +192,48 @@ fn a_flac_file_may_follow_a_tag_and_have_odd_comments() {
     assert_eq!(read(&bytes).unwrap().samples, exact());
 }
 
+/// The remainder of bytes by a polynomial of `bits` bits, as FLAC has them in its frames.
+fn checksum(bytes: &[u8], bits: u32, polynomial: u32) -> u32 {
+    bytes.iter().fold(0, |sum, byte| {
+        (0..8).fold(sum ^ (u32::from(*byte) << (bits - 8)), |sum, _| {
+            let carry = sum >> (bits - 1) & 1;
+            ((sum << 1) ^ (carry * polynomial)) & ((1 << bits) - 1)
+        })
+    })
+}
+
+/// A FLAC file of 16 equal samples: the code of their width, the width, the sample left-justified in bytes.
+fn constant_flac(code: u8, bits: u64, sample: &[u8]) -> Vec<u8> {
+    let mut file = b"fLaC\x80\0\0\x22\0\x10\0\x10\0\0\0\0\0\0".to_vec();
+    file.extend((8000 << 44 | (bits - 1) << 36 | 16u64).to_be_bytes());
+    file.extend([0; 16]);
+    let start = file.len();
+    // A block whose size, less one, follows in a byte; the rate of the header; one channel.
+    file.extend([0xff, 0xf8, 0x60, code << 1, 0, 15]);
+    file.push(checksum(&file[start..], 8, 0x07) as u8);
+    file.push(0);
+    file.extend(sample);
+    let sum = checksum(&file[start..], 16, 0x8005) as u16;
+    file.extend(sum.to_be_bytes());
+    file
+}
+
+#[test]
+fn all_widths_of_flac_are_scaled() {
+    for (code, bits, sample) in [
+        (1, 8, &[0xc0][..]),
+        (2, 12, &[0xc0, 0]),
+        (4, 16, &[0xc0, 0]),
+        (5, 20, &[0xc0, 0, 0]),
+        (6, 24, &[0xc0, 0, 0]),
+    ] {
+        assert_eq!(read(&constant_flac(code, bits, sample)).unwrap().samples, [-0.5; 16], "{bits} bits");
+    }
+    // claxon reads the width in each block, where widths that it has no code for are missing.
+    let format = "FLAC with header without bits per sample info".into();
+    assert_eq!(read(&constant_flac(0, 16, &[0xc0, 0])), Err(SoundError::Unsupported { format }));
+}
+
 #[test]
 fn flac_of_32_bits_is_refused() {
     let mut bytes = file("s24.flac");

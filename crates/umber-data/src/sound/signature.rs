@@ -34,9 +34,9 @@ impl Format {
             [b'r', b'i', b'f', b'f', ..] => "Wave64",
             [0x1a, 0x45, 0xdf, 0xa3, ..] => "Matroska or WebM sound",
             [_, _, _, _, b'f', b't', b'y', b'p', ..] => "MP4 sound (AAC or ALAC)",
-            // A frame of MPEG starts with eleven ones; the layer, which is zero in AAC's frames, follows the version.
+            // A frame of MPEG starts with eleven ones, two bits of the version and two of the layer: 01 for layer 3, 00 for AAC.
             [0xff, second, ..] if second & 0xf6 == 0xf0 => "AAC",
-            [0xff, second, ..] if second & 0xe0 == 0xe0 && second & 0x18 != 0x08 => "MP3",
+            [0xff, second, ..] if second & 0xe6 == 0xe2 => "MP3",
             _ => return Err(SoundError::Unknown),
         };
         Err(SoundError::unsupported(name))
@@ -92,9 +92,15 @@ mod tests {
 
     #[test]
     fn other_bytes_are_unknown() {
-        for bytes in
-            [b"".as_slice(), b"R", b"RIFF\0\0\0\0AVI ", b"\x89PNG", b"\0\0\0\0", b"\xff\xd8\xff\xe0", b"OggZ"]
-        {
+        for bytes in [
+            b"".as_slice(),
+            b"R",
+            b"RIFF\0\0\0\0AVI ",
+            b"\x89PNG",
+            b"\0\0\0\0",
+            b"\xff\xd8\xff\xe0",
+            b"\xff\xfeR\0",
+        ] {
             assert_eq!(Format::of(bytes), Err(SoundError::Unknown), "{bytes:?}");
         }
     }
