@@ -20,6 +20,7 @@ pub mod ops;
 pub mod random;
 pub mod run;
 pub mod sample;
+pub mod sound;
 pub mod source;
 pub mod stage;
 pub mod state;
