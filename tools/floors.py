@@ -39,6 +39,7 @@ FLOORS = {
     "umber-numerics": 5,
     "umber-core": 6,
     "umber-cuda": 7,
+    "umber-data": 7,
     "umber-io": 7,
     "umber-distributed": 7,
     "umber-simulated": 7,

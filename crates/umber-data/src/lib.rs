@@ -1,0 +1,4 @@
+//! Pipelines that feed arrays: text and records on plain memory.
+
+pub mod records;
+pub mod text;
