@@ -1,8 +1,9 @@
 """Check that all public names of the installed package have complete NumPy-style docstrings.
 
 Checks the functions and classes of umber.core and its submodules, umber.nn, umber.nn.init,
-umber.nn.losses, umber.nn.utils, umber.optimizers and umber.utils, and the public methods and
-properties of the classes. An object with several names is checked once. A docstring needs
+umber.nn.losses, umber.nn.utils, umber.optimizers, umber.utils and umber.data.features, and the
+public methods and properties of the classes. An object with several names is checked once. A
+docstring needs
 
 - a summary: one line of at most 100 characters that ends in a period;
 - Parameters, with every parameter of the signature (of a class: of its constructor);
@@ -37,7 +38,7 @@ MODULES = (
     *(CORE, "umber.core.fast", "umber.core.fft", "umber.core.linalg", "umber.core.random"),
     "umber.core.special",
     *("umber.nn", "umber.nn.init", "umber.nn.losses", "umber.nn.utils"),
-    *("umber.optimizers", "umber.utils"),
+    *("umber.optimizers", "umber.utils", "umber.data.features"),
 )
 # Module aliases in examples and in See Also sections.
 NAMESPACE = {"mx": CORE, "nn": "umber.nn", "optim": "umber.optimizers", "np": "numpy"}

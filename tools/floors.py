@@ -39,13 +39,13 @@ FLOORS = {
     "umber-numerics": 5,
     "umber-core": 6,
     "umber-cuda": 7,
-    "umber-data": 7,
     "umber-io": 7,
     "umber-distributed": 7,
     "umber-simulated": 7,
-    "umber": 8,
-    "umber-python": 9,
-    "umber-module": 10,
+    "umber-data": 8,
+    "umber": 9,
+    "umber-python": 10,
+    "umber-module": 11,
 }
 
 # The crates that may depend on PyO3.

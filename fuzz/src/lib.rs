@@ -1,6 +1,7 @@
 //! What the targets of all formats do.
 
 use umber::io::{Format, Loaded, Source, read};
+use umber_data::sound::{Quality, SoundOptions, decode, info};
 
 /// Read any bytes as a file of a format: an error, or arrays, all of whose elements can be read.
 pub fn read_as(format: Format, bytes: &[u8]) {
@@ -15,5 +16,17 @@ pub fn read_as(format: Format, bytes: &[u8]) {
     for array in arrays {
         let dense = array.to_dense().expect("what was loaded can be read");
         let _ = dense.view();
+    }
+}
+
+/// Decode any bytes as a sound and resample it: an error, or as many samples as it says, within the limit.
+pub fn decode_sound(bytes: &[u8]) {
+    let options = SoundOptions { rate: Some(11025), quality: Quality::Linear, max_bytes: 1 << 24 };
+    let described = info(bytes);
+    if let Ok(sound) = decode(bytes, &options) {
+        let described = described.expect("what was decoded has a header");
+        assert_eq!((sound.rate, sound.channels), (11025, described.channels));
+        assert_eq!(sound.samples.len(), sound.frames * sound.channels);
+        assert!(sound.samples.len() <= 1 << 22);
     }
 }

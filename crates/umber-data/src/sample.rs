@@ -122,6 +122,22 @@ impl Sample {
         }
     }
 
+    /// Give the value of `key` another key, in its place. Another value of that key is removed.
+    ///
+    /// # Errors
+    /// If there is no value of `key`; the error lists the keys.
+    pub fn rename(&mut self, key: &Name, output: &Name) -> Result<()> {
+        self.require(key.as_str())?;
+        if key != output {
+            self.entries.retain(|(name, _)| name != output);
+            self.entries
+                .iter_mut()
+                .filter(|(name, _)| name == key)
+                .for_each(|(name, _)| *name = output.clone());
+        }
+        Ok(())
+    }
+
     /// Change the value of `key` in its place, or write the result to `output` if that is not empty, which leaves `key` as it is.
     ///
     /// `change` gets the value itself where nothing else needs it, so that it may write to its memory.

@@ -210,6 +210,30 @@ impl Value {
         Ok(())
     }
 
+    /// The elements computed by `compute` from these, as another dtype: in place where the memory is this value's alone and elements
+    /// have one size, else in new memory. `compute` reads each element before it writes it.
+    pub(crate) fn map_elements(
+        mut self,
+        dtype: DType,
+        compute: impl FnOnce(View<'_>, ViewMut<'_>),
+    ) -> Result<Value> {
+        let fits = dtype.size() == self.dtype.size() && dtype.alignment() == self.dtype.alignment();
+        if !fits || !self.is_alone() || self.layout().is_overlapping() {
+            let mut out = Value::allocate(self.shape(), dtype)?;
+            compute(self.view(), out.make_mut()?);
+            return Ok(out);
+        }
+        let start = self.make_mut()?.start();
+        let layout = Layout { offset: 0, ..self.layout().clone() };
+        // SAFETY: `make_mut` found the memory to be this value's alone, and it is borrowed for the call. Both views are of the same
+        // elements, which have one size and alignment and are valid with any bits; each is read before it is written.
+        let (from, to) =
+            unsafe { (View::new(start, self.dtype, &layout), ViewMut::new(start, dtype, &layout)) };
+        compute(from, to);
+        self.dtype = dtype;
+        Ok(self)
+    }
+
     /// Whether it holds text: `int8` or `uint8` with one axis.
     pub fn is_text(&self) -> bool {
         self.ndim() <= 1 && matches!(self.dtype, DType::Int8 | DType::UInt8)

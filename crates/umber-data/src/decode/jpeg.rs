@@ -1,0 +1,193 @@
+//! JPEG, by zune-jpeg, or by a libturbojpeg of the system where there is one.
+//!
+//! The headers are read here first: for the size, for what the decoders need to be told, and so that what is refused has a name.
+
+use zune_core::bytestream::ZCursor;
+use zune_core::colorspace::ColorSpace;
+use zune_core::options::DecoderOptions;
+use zune_jpeg::JpegDecoder;
+
+use super::error::{DecodeError, Result, damaged, truncated, unsupported};
+use super::{Image, ImageOptions, orient, turbojpeg};
+
+/// Maximum number of scans of a progressive file; encoders write ten or so. More are an attack on the time of decoding.
+const MAX_SCANS: usize = 500;
+/// End of image.
+const END: u8 = 0xd9;
+
+/// What the segments before the first scan say.
+struct Header {
+    width: u16,
+    height: u16,
+    components: u8,
+    orientation: u8,
+    /// Position of the first scan.
+    scan: usize,
+}
+
+fn header(bytes: &[u8]) -> Result<Header> {
+    let mut frame = None;
+    let mut orientation = 1;
+    let mut position = 2;
+    loop {
+        // Bytes before a marker are skipped, as by other decoders.
+        let Some(offset) = bytes.get(position..).and_then(|rest| rest.iter().position(|&byte| byte == 0xff))
+        else {
+            return truncated(bytes);
+        };
+        position += offset;
+        while bytes.get(position) == Some(&0xff) {
+            position += 1;
+        }
+        let Some(&marker) = bytes.get(position) else { return truncated(bytes) };
+        position += 1;
+        match marker {
+            // Stuffed bytes, and markers without a segment.
+            0 | 1 | 0xd0..=0xd8 => continue,
+            END => return damaged("it ends before its first scan"),
+            0xda => {
+                let Some((width, height, components)) = frame else {
+                    return damaged("a scan before the frame's header");
+                };
+                return Ok(Header { width, height, components, orientation, scan: position });
+            }
+            _ => {}
+        }
+        let Some(length) = bytes.get(position..position + 2) else { return truncated(bytes) };
+        let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
+        if length < 2 {
+            return damaged(format!("a segment of {length} bytes"));
+        }
+        let Some(segment) = bytes.get(position + 2..position + length) else { return truncated(bytes) };
+        match marker {
+            0xc0..=0xc2 => frame = Some(frame_header(segment)?),
+            0xc3 => return unsupported("lossless JPEG"),
+            0xc5..=0xc7 => return unsupported("hierarchical JPEG"),
+            0xc9..=0xcb | 0xcd..=0xcf => return unsupported("arithmetic coding in JPEG"),
+            0xe1 if segment.starts_with(b"Exif\0\0") => orientation = orient::of_exif(&segment[6..]),
+            _ => {}
+        }
+        position += length;
+    }
+}
+
+/// Width, height and number of components.
+fn frame_header(segment: &[u8]) -> Result<(u16, u16, u8)> {
+    let &[precision, h0, h1, w0, w1, components, ..] = segment else {
+        return damaged("a frame's header that is too short");
+    };
+    if precision != 8 {
+        return unsupported(format!("JPEG of {precision} bits"));
+    }
+    if !matches!(components, 1 | 3 | 4) {
+        return unsupported(format!("JPEG of {components} components"));
+    }
+    let (width, height) = (u16::from_be_bytes([w0, w1]), u16::from_be_bytes([h0, h1]));
+    if height == 0 {
+        return unsupported("JPEG whose height follows its first scan");
+    }
+    Ok((width, height, components))
+}
+
+pub(super) fn dimensions(bytes: &[u8]) -> Result<(usize, usize)> {
+    let header = header(bytes)?;
+    Ok((header.width.into(), header.height.into()))
+}
+
+/// The image and its orientation.
+pub(super) fn decode(bytes: &[u8], options: &ImageOptions) -> Result<(Image, u8)> {
+    let header = header(bytes)?;
+    options.check_size(header.width.into(), header.height.into())?;
+    if options.strict && !bytes[header.scan..].array_windows().any(|&pair| pair == [0xff, END]) {
+        return truncated(bytes);
+    }
+    if scans(&bytes[header.scan..]) > MAX_SCANS {
+        return damaged(format!("more than {MAX_SCANS} scans"));
+    }
+    let at_least = options.at_least.map(|(width, height)| {
+        let transposed = options.orient && orient::transposes(header.orientation);
+        if transposed { (height, width) } else { (width, height) }
+    });
+    let (width, height) = (usize::from(header.width), usize::from(header.height));
+    let grey = header.components == 1;
+    // libturbojpeg converts no CMYK to RGB.
+    let image = match turbojpeg::Turbojpeg::of_system().filter(|_| header.components != 4) {
+        Some(library) => {
+            let (width, height) = reduced((width, height), at_least);
+            library.decode(bytes, (width, height), grey, options.strict)?
+        }
+        None => by_zune(bytes, (width, height), grey, options.strict)?,
+    };
+    // A grey JPEG has three channels, as other libraries return it, unless fewer are asked for.
+    let image = if grey && options.channels.is_none() { super::with_channels(image, 3) } else { image };
+    Ok((image, header.orientation))
+}
+
+/// Number of scans: markers that begin one, of which data between them has none.
+fn scans(bytes: &[u8]) -> usize {
+    1 + bytes.array_windows().filter(|&&pair| pair == [0xff, 0xda]).count()
+}
+
+/// The size after the largest reduction by 8, 4 or 2 that leaves an image of at least the size asked for.
+fn reduced(size: (usize, usize), at_least: Option<(usize, usize)>) -> (usize, usize) {
+    let Some((min_width, min_height)) = at_least else { return size };
+    [8, 4, 2]
+        .map(|factor| (size.0.div_ceil(factor), size.1.div_ceil(factor)))
+        .into_iter()
+        .find(|&(width, height)| width >= min_width && height >= min_height)
+        .unwrap_or(size)
+}
+
+fn by_zune(bytes: &[u8], (width, height): (usize, usize), grey: bool, strict: bool) -> Result<Image> {
+    let (channels, color) = if grey { (1, ColorSpace::Luma) } else { (3, ColorSpace::RGB) };
+    let options = DecoderOptions::default()
+        .set_strict_mode(strict)
+        .set_max_width(usize::from(u16::MAX))
+        .set_max_height(usize::from(u16::MAX))
+        .jpeg_set_max_scans(MAX_SCANS)
+        .jpeg_set_out_colorspace(color);
+    let mut decoder = JpegDecoder::new_with_options(ZCursor::new(bytes), options);
+    let mut pixels = vec![0; width * height * channels];
+    decoder.decode_into(&mut pixels).map_err(|error| translate(&error, bytes))?;
+    if decoder.dimensions() != Some((width, height)) {
+        return damaged("a second frame's header");
+    }
+    Ok(Image { width, height, channels, pixels })
+}
+
+fn translate(error: &zune_jpeg::errors::DecodeErrors, bytes: &[u8]) -> DecodeError {
+    use zune_jpeg::errors::DecodeErrors;
+    match error {
+        DecodeErrors::ExhaustedData | DecodeErrors::IoErrors(_) => DecodeError::truncated(bytes),
+        DecodeErrors::Unsupported(scheme) => DecodeError::Unsupported(format!("{scheme:?}")),
+        error => DecodeError::Damaged(error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reduction_never_goes_below_what_is_asked_for() {
+        assert_eq!(reduced((640, 480), None), (640, 480));
+        assert_eq!(reduced((640, 480), Some((80, 60))), (80, 60));
+        assert_eq!(reduced((640, 480), Some((81, 60))), (160, 120));
+        assert_eq!(reduced((641, 480), Some((321, 240))), (321, 240));
+        assert_eq!(reduced((640, 480), Some((600, 1))), (640, 480));
+        assert_eq!(reduced((10, 10), Some((100, 100))), (10, 10));
+    }
+
+    #[test]
+    fn refusals_have_names() {
+        let frame = |marker: u8, precision: u8, components: u8| {
+            let mut bytes = vec![0xff, 0xd8, 0xff, marker, 0, 8, precision, 0, 4, 0, 4, components];
+            bytes.extend([0xff, 0xda, 0, 2, 0xff, END]);
+            decode(&bytes, &ImageOptions::default()).unwrap_err().to_string()
+        };
+        assert_eq!(frame(0xc3, 8, 3), "cannot decode: lossless JPEG is not supported");
+        assert_eq!(frame(0xc9, 8, 3), "cannot decode: arithmetic coding in JPEG is not supported");
+        assert_eq!(frame(0xc1, 12, 3), "cannot decode: JPEG of 12 bits is not supported");
+        assert_eq!(frame(0xc0, 8, 2), "cannot decode: JPEG of 2 components is not supported");
+    }
+}
