@@ -36,7 +36,9 @@ pub(super) struct PyBuffer(pub(super) Buffer);
 pub(super) fn sizes(op: &str, sizes: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
     let Ok(numbers) = sizes.extract::<Ints>() else {
         let class = sizes.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("[{op}] batch_size: got {class}, expected int or a list of int")));
+        return Err(PyTypeError::new_err(format!(
+            "[{op}] batch_size: got {class}, expected int or a list of int"
+        )));
     };
     let check = |&size: &i64| {
         usize::try_from(size).ok().filter(|&size| size > 0).ok_or_else(|| {
@@ -340,9 +342,9 @@ impl PyBuffer {
     fn perm(&self, py: Python<'_>, perm: &Bound<'_, PyAny>) -> PyResult<PyBuffer> {
         let indices = perm.try_iter()?.map(|index| {
             let index = index?;
-            let number = index.call_method0("__index__").map_err(|_| {
-                PyTypeError::new_err(format!("[perm] perm: {index} is no integer"))
-            })?;
+            let number = index
+                .call_method0("__index__")
+                .map_err(|_| PyTypeError::new_err(format!("[perm] perm: {index} is no integer")))?;
             self.index(number.extract()?)
         });
         let indices: PyResult<Vec<u64>> = indices.collect();

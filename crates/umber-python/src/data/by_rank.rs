@@ -32,7 +32,9 @@ pub(super) fn rank_and_size(group: Option<&Bound<'_, PyAny>>) -> PyResult<(u64, 
     let Some(group) = group else { return Ok((0, 1)) };
     let number = |method: &str| -> PyResult<u64> {
         group.call_method0(method).and_then(|number| number.extract()).map_err(|_| {
-            PyTypeError::new_err(format!("[by_rank] group: expected an object with rank() and size(); {method}() failed"))
+            PyTypeError::new_err(format!(
+                "[by_rank] group: expected an object with rank() and size(); {method}() failed"
+            ))
         })
     };
     let (rank, size) = (number("rank")?, number("size")?);

@@ -282,5 +282,7 @@ where
     for<'a> T: FromPyObject<'a, 'py, Error = PyErr>,
 {
     let Some(dict) = argument else { return Ok(Vec::new()) };
-    dict.iter().map(|(key, value)| Ok((Name::new(&key.extract::<String>()?), value.extract::<T>()?))).collect()
+    dict.iter()
+        .map(|(key, value)| Ok((Name::new(&key.extract::<String>()?), value.extract::<T>()?)))
+        .collect()
 }

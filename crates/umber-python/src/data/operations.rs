@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use umber_data::decode::ImageOptions;
 use umber_data::image::Layout;
-use umber_data::ops::{self, Change, FileInput, ImageContent, Keys, Selection};
+use umber_data::ops::{self, FileInput, ImageContent, Keys, Selection};
 use umber_data::{DataError, Operation};
 
 use super::buffer::PyBuffer;
@@ -146,7 +146,7 @@ operations! {
     /// >>> rows.filter_key("x")[0], rows.filter_key("x", remove=True)[0]
     /// ({'x': array(1)}, {'y': array(2)})
     fn filter_key, filter_key_if(key: &str, remove: bool) [key, remove = false] {
-        Ok(ops::FilterKey::new(key, if remove { Selection::Remove } else { Selection::Keep }))
+        Ok(ops::FilterKey::new(key, if remove { Selection::Others } else { Selection::Key }))
     }
 
     /// Rename a key.

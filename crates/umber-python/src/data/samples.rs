@@ -26,7 +26,13 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Value::from_slice(&signed, signed.len()).or_raise(py);
     }
     if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
-        let bytes = PyBytes::new(py, &object.call_method0("__bytes__").or_else(|_| object.call_method0("tobytes"))?.extract::<Vec<u8>>()?);
+        let bytes = PyBytes::new(
+            py,
+            &object
+                .call_method0("__bytes__")
+                .or_else(|_| object.call_method0("tobytes"))?
+                .extract::<Vec<u8>>()?,
+        );
         return Value::from_bytes(bytes.as_bytes()).or_raise(py);
     }
     if object.is_exact_instance_of::<PyFloat>() {
@@ -40,7 +46,10 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     }
     // Lists have the dtype that NumPy gives them.
     let numpy;
-    let array = if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() || object.is_instance_of::<PyBool>() {
+    let array = if object.is_instance_of::<PyList>()
+        || object.is_instance_of::<PyTuple>()
+        || object.is_instance_of::<PyBool>()
+    {
         numpy = py.import("numpy")?.call_method1("asarray", (object,))?;
         &numpy
     } else {
@@ -96,7 +105,8 @@ pub(super) enum Views {
 
 /// An array over a value's memory.
 pub(super) fn object_of(py: Python<'_>, value: Value, views: Views) -> PyResult<Bound<'_, PyAny>> {
-    let value = if views == Views::Private && !value.is_alone() { value.copied().or_raise(py)? } else { value };
+    let value =
+        if views == Views::Private && !value.is_alone() { value.copied().or_raise(py)? } else { value };
     let dtype = value.dtype();
     let array = value.into_array().or_raise(py)?;
     let array = NewArray::sharing(array).object(py)?.into_any();

@@ -55,9 +55,10 @@ fn count(op: &str, argument: &str, number: i64) -> PyResult<u64> {
 
 /// A count that is at least one.
 fn positive(op: &str, argument: &str, number: i64) -> PyResult<usize> {
-    usize::try_from(number).ok().filter(|&number| number > 0).ok_or_else(|| {
-        PyValueError::new_err(format!("[{op}] {argument}: got {number}, expected at least 1"))
-    })
+    usize::try_from(number)
+        .ok()
+        .filter(|&number| number > 0)
+        .ok_or_else(|| PyValueError::new_err(format!("[{op}] {argument}: got {number}, expected at least 1")))
 }
 
 impl PyStream {
