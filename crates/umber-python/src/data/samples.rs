@@ -113,10 +113,16 @@ pub(super) fn object_of(py: Python<'_>, value: Value, views: Views) -> PyResult<
     if views == Views::Arrays {
         return Ok(array);
     }
+    let numpy = py.import("numpy")?;
     match dtype {
         // NumPy knows these by another package, which `__array__` asks for.
         DType::BFloat16 => array.call_method0("__array__"),
-        _ => py.import("numpy")?.call_method1("asarray", (array,)),
+        // The buffer protocol says `long long`, which NumPy prints as a dtype of its own.
+        DType::Int64 | DType::UInt64 => {
+            let dtype = numpy.getattr(if dtype == DType::Int64 { "int64" } else { "uint64" })?;
+            numpy.call_method1("asarray", (array,))?.call_method1("view", (dtype,))
+        }
+        _ => numpy.call_method1("asarray", (array,)),
     }
 }
 
