@@ -1,6 +1,7 @@
 //! What the targets of all formats do.
 
 use umber::io::{Format, Loaded, Source, read};
+use umber_data::decode::{ImageOptions, decode, dimensions};
 
 /// Read any bytes as a file of a format: an error, or arrays, all of whose elements can be read.
 pub fn read_as(format: Format, bytes: &[u8]) {
@@ -16,4 +17,15 @@ pub fn read_as(format: Format, bytes: &[u8]) {
         let dense = array.to_dense().expect("what was loaded can be read");
         let _ = dense.view();
     }
+}
+
+/// Read any bytes as an image of at most 2^20 pixels: an error, or all of its pixels.
+pub fn decode_image(bytes: &[u8]) {
+    for strict in [true, false] {
+        let options = ImageOptions { strict, orient: true, max_pixels: 1 << 20, ..ImageOptions::default() };
+        if let Ok(image) = decode(bytes, &options) {
+            assert_eq!(image.pixels.len(), image.width * image.height * image.channels);
+        }
+    }
+    let _ = dimensions(bytes);
 }

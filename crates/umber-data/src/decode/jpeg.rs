@@ -98,7 +98,7 @@ pub(super) fn dimensions(bytes: &[u8]) -> Result<(usize, usize)> {
 pub(super) fn decode(bytes: &[u8], options: &ImageOptions) -> Result<(Image, u8)> {
     let header = header(bytes)?;
     options.check_size(header.width.into(), header.height.into())?;
-    if options.strict && !bytes[header.scan..].array_windows().any(|&pair| pair == [0xff, END]) {
+    if options.strict && !bytes[header.scan..].array_windows().rev().any(|&pair| pair == [0xff, END]) {
         return truncated(bytes);
     }
     if scans(&bytes[header.scan..]) > MAX_SCANS {
@@ -111,12 +111,13 @@ pub(super) fn decode(bytes: &[u8], options: &ImageOptions) -> Result<(Image, u8)
     let (width, height) = (usize::from(header.width), usize::from(header.height));
     let grey = header.components == 1;
     // libturbojpeg converts no CMYK to RGB.
-    let image = match turbojpeg::Turbojpeg::of_system().filter(|_| header.components != 4) {
-        Some(library) => {
-            let (width, height) = reduced((width, height), at_least);
-            library.decode(bytes, (width, height), grey, options.strict)?
-        }
-        None => by_zune(bytes, (width, height), grey, options.strict)?,
+    let library = turbojpeg::Turbojpeg::of_system().filter(|_| header.components != 4);
+    let by_library = library
+        .map(|library| library.decode(bytes, reduced((width, height), at_least), grey, options.strict));
+    let image = match by_library {
+        // Some of its warnings are about what is harmless; the decoder that is built in tells.
+        None | Some(Err(DecodeError::Damaged(_))) => by_zune(bytes, (width, height), grey, options.strict)?,
+        Some(result) => result?,
     };
     // A grey JPEG has three channels, as other libraries return it, unless fewer are asked for.
     let image = if grey && options.channels.is_none() { super::with_channels(image, 3) } else { image };
@@ -138,7 +139,12 @@ fn reduced(size: (usize, usize), at_least: Option<(usize, usize)>) -> (usize, us
         .unwrap_or(size)
 }
 
-fn by_zune(bytes: &[u8], (width, height): (usize, usize), grey: bool, strict: bool) -> Result<Image> {
+pub(super) fn by_zune(
+    bytes: &[u8],
+    (width, height): (usize, usize),
+    grey: bool,
+    strict: bool,
+) -> Result<Image> {
     let (channels, color) = if grey { (1, ColorSpace::Luma) } else { (3, ColorSpace::RGB) };
     let options = DecoderOptions::default()
         .set_strict_mode(strict)

@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::Image;
-use super::error::{DecodeError, Result, damaged, truncated};
+use super::error::{Result, damaged, truncated};
 
 const VARIABLE: &str = "UMBER_TURBOJPEG";
 const NAMES: [&str; 2] = ["libturbojpeg.so.0", "libturbojpeg.0.dylib"];
@@ -147,20 +147,70 @@ impl Turbojpeg {
         })
     }
 
-    /// The error that the last call left, unless it is harmless, or a warning and damage is accepted.
+    /// The error that the last call left, unless it is a warning and damage is accepted.
+    ///
+    /// An error that follows a warning counts as one, so without `strict` pixels may be missing altogether.
     fn check(&self, handle: Handle, bytes: &[u8], strict: bool) -> Result<()> {
         // SAFETY: the handle is this thread's; the text is the handle's and copied before it is used again.
         let (code, text) = unsafe {
             let text = CStr::from_ptr((self.error_text)(handle));
             ((self.error_code)(handle), text.to_string_lossy().into_owned())
         };
-        let is_warning = code == WARNING;
-        if is_warning && (!strict || text.contains("extraneous bytes")) {
+        if code == WARNING && !strict {
             return Ok(());
         }
         if text.contains("Premature end") {
             return truncated(bytes);
         }
-        Err(DecodeError::Damaged(text))
+        damaged(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DecodeError, jpeg};
+    use super::*;
+
+    const COLOR: &[u8] = include_bytes!("../../tests/fixtures/420.jpg");
+    const PROGRESSIVE: &[u8] = include_bytes!("../../tests/fixtures/progressive444.jpg");
+
+    #[test]
+    fn a_library_that_cannot_be_opened_is_none() {
+        assert!(Turbojpeg::open("/no/such/library.so").is_none());
+        assert!(Turbojpeg::open("zero\0inside").is_none());
+        // A library without the functions.
+        assert!(Turbojpeg::open("libc.so.6").is_none());
+    }
+
+    /// Where the system has the library.
+    #[test]
+    fn both_decoders_agree() {
+        let Some(library) = Turbojpeg::of_system() else { return };
+        for bytes in [COLOR, PROGRESSIVE] {
+            let theirs = library.decode(bytes, (23, 17), false, true).unwrap();
+            let ours = jpeg::by_zune(bytes, (23, 17), false, true).unwrap();
+            let differences = theirs.pixels.iter().zip(&ours.pixels).map(|(a, b)| u32::from(a.abs_diff(*b)));
+            assert!(differences.sum::<u32>() < 23 * 17 * 3);
+            let mean = |image: &Image| {
+                image.pixels.iter().map(|&value| f64::from(value)).sum::<f64>() / image.pixels.len() as f64
+            };
+            for size in [(12, 9), (6, 5), (3, 3)] {
+                let reduced = library.decode(bytes, size, false, true).unwrap();
+                // The mean stays, apart from that of blocks beyond the border.
+                assert!((mean(&reduced) - mean(&theirs)).abs() < 24.0, "{size:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error_under_strict() {
+        let Some(library) = Turbojpeg::of_system() else { return };
+        let half = &COLOR[..COLOR.len() - 60];
+        let error = library.decode(half, (23, 17), false, true).unwrap_err();
+        assert_eq!(error, DecodeError::Truncated { missing: None, available: half.len() as u64 });
+        assert_eq!(library.decode(half, (23, 17), false, false).unwrap().pixels.len(), 23 * 17 * 3);
+        assert!(library.decode(b"\xff\xd8 no", (1, 1), false, true).is_err());
+        // The decoder of the thread is as good as new.
+        library.decode(COLOR, (23, 17), false, true).unwrap();
     }
 }
