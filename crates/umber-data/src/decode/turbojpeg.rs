@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_ulong, c_void};
+use std::mem::transmute;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
@@ -20,24 +21,28 @@ const LIMIT_SCANS: c_int = 32768;
 const WARNING: c_int = 0;
 
 type Handle = NonNull<c_void>;
+type Init = unsafe extern "C" fn() -> Option<Handle>;
+/// Handle, source, its length, target; width, bytes of a row, height, format and flags.
+type Decompress = unsafe extern "C" fn(
+    Handle,
+    *const c_uchar,
+    c_ulong,
+    *mut c_uchar,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+) -> c_int;
+type OfHandle<T> = unsafe extern "C" fn(Handle) -> T;
 
 /// The functions of the library, present since version 2.0.
 pub(super) struct Turbojpeg {
-    init: unsafe extern "C" fn() -> Option<Handle>,
-    decompress: unsafe extern "C" fn(
-        Handle,
-        *const c_uchar,
-        c_ulong,
-        *mut c_uchar,
-        c_int,
-        c_int,
-        c_int,
-        c_int,
-        c_int,
-    ) -> c_int,
-    destroy: unsafe extern "C" fn(Handle) -> c_int,
-    error_text: unsafe extern "C" fn(Handle) -> *const c_char,
-    error_code: unsafe extern "C" fn(Handle) -> c_int,
+    init: Init,
+    decompress: Decompress,
+    destroy: OfHandle<c_int>,
+    error_text: OfHandle<*const c_char>,
+    error_code: OfHandle<c_int>,
 }
 
 /// A thread's decompressor, which keeps its memory from image to image.
@@ -77,32 +82,11 @@ impl Turbojpeg {
         // SAFETY: the types are those of turbojpeg.h, whose functions of these names never changed.
         unsafe {
             Some(Self {
-                init: std::mem::transmute::<Handle, unsafe extern "C" fn() -> Option<Handle>>(symbol(
-                    c"tjInitDecompress",
-                )?),
-                decompress: std::mem::transmute::<
-                    Handle,
-                    unsafe extern "C" fn(
-                        Handle,
-                        *const c_uchar,
-                        c_ulong,
-                        *mut c_uchar,
-                        c_int,
-                        c_int,
-                        c_int,
-                        c_int,
-                        c_int,
-                    ) -> c_int,
-                >(symbol(c"tjDecompress2")?),
-                destroy: std::mem::transmute::<Handle, unsafe extern "C" fn(Handle) -> c_int>(symbol(
-                    c"tjDestroy",
-                )?),
-                error_text: std::mem::transmute::<Handle, unsafe extern "C" fn(Handle) -> *const c_char>(
-                    symbol(c"tjGetErrorStr2")?,
-                ),
-                error_code: std::mem::transmute::<Handle, unsafe extern "C" fn(Handle) -> c_int>(symbol(
-                    c"tjGetErrorCode",
-                )?),
+                init: transmute::<Handle, Init>(symbol(c"tjInitDecompress")?),
+                decompress: transmute::<Handle, Decompress>(symbol(c"tjDecompress2")?),
+                destroy: transmute::<Handle, OfHandle<c_int>>(symbol(c"tjDestroy")?),
+                error_text: transmute::<Handle, OfHandle<*const c_char>>(symbol(c"tjGetErrorStr2")?),
+                error_code: transmute::<Handle, OfHandle<c_int>>(symbol(c"tjGetErrorCode")?),
             })
         }
     }
