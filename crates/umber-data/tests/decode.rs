@@ -233,6 +233,19 @@ fn at_least_never_goes_below_its_size() {
     }
 }
 
+#[test]
+fn dimensions_need_the_header_alone() {
+    for (name, length) in
+        [("filters.png", 33), ("plain.gif", 13), ("bits24.bmp", 26), ("rgb.tga", 18), ("plain.ppm", 12)]
+    {
+        assert_eq!(dimensions(&read(name)[..length]), Ok((23, 17)), "{name}");
+    }
+    let jpeg = read("444.jpg");
+    let frame = jpeg.windows(2).position(|marker| marker == [0xff, 0xc0]).unwrap();
+    assert_eq!(dimensions(&jpeg[..frame + 19]), Ok((23, 17)));
+    assert!(matches!(dimensions(&jpeg[..frame]), Err(DecodeError::Truncated { .. })));
+}
+
 /// No result but an error or a whole image, and no decoder that panics.
 fn check_survives(bytes: &[u8]) {
     for strict in [true, false] {

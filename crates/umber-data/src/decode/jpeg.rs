@@ -16,64 +16,90 @@ const MAX_SCANS: usize = 500;
 const END: u8 = 0xd9;
 
 /// What the segments before the first scan say.
-struct Header {
+struct Header<'a> {
+    frame: Frame,
+    orientation: u8,
+    /// What follows the marker of the first scan.
+    scan: &'a [u8],
+}
+
+/// What the header of a frame says.
+struct Frame {
     width: u16,
     height: u16,
     components: u8,
-    orientation: u8,
-    /// Position of the first scan.
-    scan: usize,
 }
 
-fn header(bytes: &[u8]) -> Result<Header> {
-    let mut frame = None;
-    let mut orientation = 1;
-    let mut position = 2;
-    loop {
-        // Bytes before a marker are skipped, as by other decoders.
-        let Some(offset) = bytes.get(position..).and_then(|rest| rest.iter().position(|&byte| byte == 0xff))
-        else {
-            return truncated(bytes);
-        };
-        position += offset;
-        while bytes.get(position) == Some(&0xff) {
-            position += 1;
-        }
-        let Some(&marker) = bytes.get(position) else { return truncated(bytes) };
-        position += 1;
-        match marker {
-            // Stuffed bytes, and markers without a segment.
-            0 | 1 | 0xd0..=0xd8 => continue,
-            END => return damaged("it ends before its first scan"),
-            0xda => {
-                let Some((width, height, components)) = frame else {
-                    return damaged("a scan before the frame's header");
-                };
-                return Ok(Header { width, height, components, orientation, scan: position });
+/// Start of a scan.
+const SCAN: u8 = 0xda;
+
+/// The segments before the first scan.
+struct Segments<'a> {
+    bytes: &'a [u8],
+    position: usize,
+}
+
+impl<'a> Segments<'a> {
+    fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, position: 2 }
+    }
+
+    /// The next marker and its segment; of a scan, everything that follows.
+    fn next(&mut self) -> Result<(u8, &'a [u8])> {
+        loop {
+            // Bytes before a marker are skipped, as by other decoders.
+            let rest = self.bytes.get(self.position..).unwrap_or_default();
+            let Some(start) = rest.iter().position(|&byte| byte == 0xff) else {
+                return truncated(self.bytes);
+            };
+            let rest = &rest[start..];
+            let Some(fill) = rest.iter().position(|&byte| byte != 0xff) else { return truncated(self.bytes) };
+            let (marker, rest) = (rest[fill], &rest[fill + 1..]);
+            self.position += start + fill + 1;
+            match marker {
+                // Stuffed bytes, and markers without a segment.
+                0 | 1 | 0xd0..=0xd8 => continue,
+                END => return damaged("it ends before its first scan"),
+                SCAN => return Ok((marker, rest)),
+                _ => {}
             }
-            _ => {}
+            let Some(&[high, low]) = rest.first_chunk() else { return truncated(self.bytes) };
+            let length = usize::from(u16::from_be_bytes([high, low]));
+            if length < 2 {
+                return damaged(format!("a segment of {length} bytes"));
+            }
+            let Some(segment) = rest.get(2..length) else { return truncated(self.bytes) };
+            self.position += length;
+            return Ok((marker, segment));
         }
-        let Some(length) = bytes.get(position..position + 2) else { return truncated(bytes) };
-        let length = usize::from(u16::from_be_bytes([length[0], length[1]]));
-        if length < 2 {
-            return damaged(format!("a segment of {length} bytes"));
-        }
-        let Some(segment) = bytes.get(position + 2..position + length) else { return truncated(bytes) };
-        match marker {
-            0xc0..=0xc2 => frame = Some(frame_header(segment)?),
-            0xc3 => return unsupported("lossless JPEG"),
-            0xc5..=0xc7 => return unsupported("hierarchical JPEG"),
-            0xc9..=0xcb | 0xcd..=0xcf => return unsupported("arithmetic coding in JPEG"),
-            0xe1 if segment.starts_with(b"Exif\0\0") => orientation = orient::of_exif(&segment[6..]),
-            _ => {}
-        }
-        position += length;
     }
 }
 
-/// Width, height and number of components.
-fn frame_header(segment: &[u8]) -> Result<(u16, u16, u8)> {
-    let &[precision, h0, h1, w0, w1, components, ..] = segment else {
+fn header(bytes: &[u8]) -> Result<Header<'_>> {
+    let mut segments = Segments::new(bytes);
+    let (mut frame, mut orientation) = (None, 1);
+    loop {
+        match segments.next()? {
+            (SCAN, scan) => {
+                let Some(frame) = frame else { return damaged("a scan before the frame's header") };
+                return Ok(Header { frame, orientation, scan });
+            }
+            (0xe1, exif) if exif.starts_with(b"Exif\0\0") => orientation = orient::of_exif(&exif[6..]),
+            (marker, segment) => frame = frame_of(marker, segment)?.or(frame),
+        }
+    }
+}
+
+/// What a segment says of the frame, if it is about that.
+fn frame_of(marker: u8, segment: &[u8]) -> Result<Option<Frame>> {
+    match marker {
+        0xc0..=0xc2 => {}
+        0xc3 => return unsupported("lossless JPEG"),
+        0xc5..=0xc7 => return unsupported("hierarchical JPEG"),
+        0xc9..=0xcb | 0xcd..=0xcf => return unsupported("arithmetic coding in JPEG"),
+        _ => return Ok(None),
+    }
+    let &[precision, h1, h0, w1, w0, components, ..] = segment else {
         return damaged("a frame's header that is too short");
     };
     if precision != 8 {
@@ -82,41 +108,50 @@ fn frame_header(segment: &[u8]) -> Result<(u16, u16, u8)> {
     if !matches!(components, 1 | 3 | 4) {
         return unsupported(format!("JPEG of {components} components"));
     }
-    let (width, height) = (u16::from_be_bytes([w0, w1]), u16::from_be_bytes([h0, h1]));
+    let (width, height) = (u16::from_be_bytes([w1, w0]), u16::from_be_bytes([h1, h0]));
     if height == 0 {
         return unsupported("JPEG whose height follows its first scan");
     }
-    Ok((width, height, components))
+    Ok(Some(Frame { width, height, components }))
 }
 
 pub(super) fn dimensions(bytes: &[u8]) -> Result<(usize, usize)> {
-    let header = header(bytes)?;
-    Ok((header.width.into(), header.height.into()))
+    let mut segments = Segments::new(bytes);
+    loop {
+        let (marker, segment) = segments.next()?;
+        if marker == SCAN {
+            return damaged("a scan before the frame's header");
+        }
+        if let Some(frame) = frame_of(marker, segment)? {
+            return Ok((frame.width.into(), frame.height.into()));
+        }
+    }
 }
 
 /// The image and its orientation.
 pub(super) fn decode(bytes: &[u8], options: &ImageOptions) -> Result<(Image, u8)> {
     let header = header(bytes)?;
-    options.check_size(header.width.into(), header.height.into())?;
-    if options.strict && !bytes[header.scan..].array_windows().any(|&pair| pair == [0xff, END]) {
+    let (width, height) = (usize::from(header.frame.width), usize::from(header.frame.height));
+    options.check_size(width as u64, height as u64)?;
+    if options.strict && !header.scan.array_windows().rev().any(|&pair| pair == [0xff, END]) {
         return truncated(bytes);
     }
-    if scans(&bytes[header.scan..]) > MAX_SCANS {
+    if scans(header.scan) > MAX_SCANS {
         return damaged(format!("more than {MAX_SCANS} scans"));
     }
     let at_least = options.at_least.map(|(width, height)| {
         let transposed = options.orient && orient::transposes(header.orientation);
         if transposed { (height, width) } else { (width, height) }
     });
-    let (width, height) = (usize::from(header.width), usize::from(header.height));
-    let grey = header.components == 1;
+    let grey = header.frame.components == 1;
     // libturbojpeg converts no CMYK to RGB.
-    let image = match turbojpeg::Turbojpeg::of_system().filter(|_| header.components != 4) {
-        Some(library) => {
-            let (width, height) = reduced((width, height), at_least);
-            library.decode(bytes, (width, height), grey, options.strict)?
-        }
-        None => by_zune(bytes, (width, height), grey, options.strict)?,
+    let library = turbojpeg::Turbojpeg::of_system().filter(|_| header.frame.components != 4);
+    let by_library = library
+        .map(|library| library.decode(bytes, reduced((width, height), at_least), grey, options.strict));
+    let image = match by_library {
+        // Some of its warnings are about what is harmless; the decoder that is built in tells.
+        None | Some(Err(DecodeError::Damaged(_))) => by_zune(bytes, (width, height), grey, options.strict)?,
+        Some(result) => result?,
     };
     // A grey JPEG has three channels, as other libraries return it, unless fewer are asked for.
     let image = if grey && options.channels.is_none() { super::with_channels(image, 3) } else { image };
@@ -138,7 +173,12 @@ fn reduced(size: (usize, usize), at_least: Option<(usize, usize)>) -> (usize, us
         .unwrap_or(size)
 }
 
-fn by_zune(bytes: &[u8], (width, height): (usize, usize), grey: bool, strict: bool) -> Result<Image> {
+pub(super) fn by_zune(
+    bytes: &[u8],
+    (width, height): (usize, usize),
+    grey: bool,
+    strict: bool,
+) -> Result<Image> {
     let (channels, color) = if grey { (1, ColorSpace::Luma) } else { (3, ColorSpace::RGB) };
     let options = DecoderOptions::default()
         .set_strict_mode(strict)

@@ -8,7 +8,7 @@ use super::error::{DecodeError, Result, damaged};
 use super::{Image, ImageOptions, orient};
 
 /// Maximum memory for a row and what precedes it.
-const MAX_ROW_BYTES: usize = 1 << 30;
+const MAX_ROW_BYTES: usize = 1 << 28;
 
 pub(super) fn dimensions(bytes: &[u8]) -> Result<(usize, usize)> {
     let mut decoder = Decoder::new(Cursor::new(bytes));

@@ -4,11 +4,12 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char, c_int, c_uchar, c_ulong, c_void};
+use std::mem::transmute;
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
 use super::Image;
-use super::error::{DecodeError, Result, damaged, truncated};
+use super::error::{Result, damaged, truncated};
 
 const VARIABLE: &str = "UMBER_TURBOJPEG";
 const NAMES: [&str; 2] = ["libturbojpeg.so.0", "libturbojpeg.0.dylib"];
@@ -20,24 +21,28 @@ const LIMIT_SCANS: c_int = 32768;
 const WARNING: c_int = 0;
 
 type Handle = NonNull<c_void>;
+type Init = unsafe extern "C" fn() -> Option<Handle>;
+/// Handle, source, its length, target; width, bytes of a row, height, format and flags.
+type Decompress = unsafe extern "C" fn(
+    Handle,
+    *const c_uchar,
+    c_ulong,
+    *mut c_uchar,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+    c_int,
+) -> c_int;
+type OfHandle<T> = unsafe extern "C" fn(Handle) -> T;
 
 /// The functions of the library, present since version 2.0.
 pub(super) struct Turbojpeg {
-    init: unsafe extern "C" fn() -> Option<Handle>,
-    decompress: unsafe extern "C" fn(
-        Handle,
-        *const c_uchar,
-        c_ulong,
-        *mut c_uchar,
-        c_int,
-        c_int,
-        c_int,
-        c_int,
-        c_int,
-    ) -> c_int,
-    destroy: unsafe extern "C" fn(Handle) -> c_int,
-    error_text: unsafe extern "C" fn(Handle) -> *const c_char,
-    error_code: unsafe extern "C" fn(Handle) -> c_int,
+    init: Init,
+    decompress: Decompress,
+    destroy: OfHandle<c_int>,
+    error_text: OfHandle<*const c_char>,
+    error_code: OfHandle<c_int>,
 }
 
 /// A thread's decompressor, which keeps its memory from image to image.
@@ -77,32 +82,11 @@ impl Turbojpeg {
         // SAFETY: the types are those of turbojpeg.h, whose functions of these names never changed.
         unsafe {
             Some(Self {
-                init: std::mem::transmute::<Handle, unsafe extern "C" fn() -> Option<Handle>>(symbol(
-                    c"tjInitDecompress",
-                )?),
-                decompress: std::mem::transmute::<
-                    Handle,
-                    unsafe extern "C" fn(
-                        Handle,
-                        *const c_uchar,
-                        c_ulong,
-                        *mut c_uchar,
-                        c_int,
-                        c_int,
-                        c_int,
-                        c_int,
-                        c_int,
-                    ) -> c_int,
-                >(symbol(c"tjDecompress2")?),
-                destroy: std::mem::transmute::<Handle, unsafe extern "C" fn(Handle) -> c_int>(symbol(
-                    c"tjDestroy",
-                )?),
-                error_text: std::mem::transmute::<Handle, unsafe extern "C" fn(Handle) -> *const c_char>(
-                    symbol(c"tjGetErrorStr2")?,
-                ),
-                error_code: std::mem::transmute::<Handle, unsafe extern "C" fn(Handle) -> c_int>(symbol(
-                    c"tjGetErrorCode",
-                )?),
+                init: transmute::<Handle, Init>(symbol(c"tjInitDecompress")?),
+                decompress: transmute::<Handle, Decompress>(symbol(c"tjDecompress2")?),
+                destroy: transmute::<Handle, OfHandle<c_int>>(symbol(c"tjDestroy")?),
+                error_text: transmute::<Handle, OfHandle<*const c_char>>(symbol(c"tjGetErrorStr2")?),
+                error_code: transmute::<Handle, OfHandle<c_int>>(symbol(c"tjGetErrorCode")?),
             })
         }
     }
@@ -147,20 +131,70 @@ impl Turbojpeg {
         })
     }
 
-    /// The error that the last call left, unless it is harmless, or a warning and damage is accepted.
+    /// The error that the last call left, unless it is a warning and damage is accepted.
+    ///
+    /// An error that follows a warning counts as one, so without `strict` pixels may be missing altogether.
     fn check(&self, handle: Handle, bytes: &[u8], strict: bool) -> Result<()> {
         // SAFETY: the handle is this thread's; the text is the handle's and copied before it is used again.
         let (code, text) = unsafe {
             let text = CStr::from_ptr((self.error_text)(handle));
             ((self.error_code)(handle), text.to_string_lossy().into_owned())
         };
-        let is_warning = code == WARNING;
-        if is_warning && (!strict || text.contains("extraneous bytes")) {
+        if code == WARNING && !strict {
             return Ok(());
         }
         if text.contains("Premature end") {
             return truncated(bytes);
         }
-        Err(DecodeError::Damaged(text))
+        damaged(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{DecodeError, jpeg};
+    use super::*;
+
+    const COLOR: &[u8] = include_bytes!("../../tests/fixtures/420.jpg");
+    const PROGRESSIVE: &[u8] = include_bytes!("../../tests/fixtures/progressive444.jpg");
+
+    #[test]
+    fn a_library_that_cannot_be_opened_is_none() {
+        assert!(Turbojpeg::open("/no/such/library.so").is_none());
+        assert!(Turbojpeg::open("zero\0inside").is_none());
+        // A library without the functions.
+        assert!(Turbojpeg::open("libc.so.6").is_none());
+    }
+
+    /// Where the system has the library.
+    #[test]
+    fn both_decoders_agree() {
+        let Some(library) = Turbojpeg::of_system() else { return };
+        for bytes in [COLOR, PROGRESSIVE] {
+            let theirs = library.decode(bytes, (23, 17), false, true).unwrap();
+            let ours = jpeg::by_zune(bytes, (23, 17), false, true).unwrap();
+            let differences = theirs.pixels.iter().zip(&ours.pixels).map(|(a, b)| u32::from(a.abs_diff(*b)));
+            assert!(differences.sum::<u32>() < 23 * 17 * 3);
+            let mean = |image: &Image| {
+                image.pixels.iter().map(|&value| f64::from(value)).sum::<f64>() / image.pixels.len() as f64
+            };
+            for size in [(12, 9), (6, 5), (3, 3)] {
+                let reduced = library.decode(bytes, size, false, true).unwrap();
+                // The mean stays, apart from that of blocks beyond the border.
+                assert!((mean(&reduced) - mean(&theirs)).abs() < 24.0, "{size:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn damage_is_an_error_under_strict() {
+        let Some(library) = Turbojpeg::of_system() else { return };
+        let half = &COLOR[..COLOR.len() - 60];
+        let error = library.decode(half, (23, 17), false, true).unwrap_err();
+        assert_eq!(error, DecodeError::Truncated { missing: None, available: half.len() as u64 });
+        assert_eq!(library.decode(half, (23, 17), false, false).unwrap().pixels.len(), 23 * 17 * 3);
+        assert!(library.decode(b"\xff\xd8 no", (1, 1), false, true).is_err());
+        // The decoder of the thread is as good as new.
+        library.decode(COLOR, (23, 17), false, true).unwrap();
     }
 }
