@@ -370,7 +370,9 @@ mod tests {
         thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    (0..50).for_each(|_| assert_eq!(bpe.encode(text.as_bytes()).unwrap(), expected))
+                    for _ in 0..50 {
+                        assert_eq!(bpe.encode(text.as_bytes()).unwrap(), expected);
+                    }
                 });
             }
         });

@@ -31,7 +31,7 @@ pub struct Tokenizer {
 struct Best {
     skipped: u64,
     cost: f64,
-    /// The last token of the way and its length; a byte was left out if it is negative.
+    /// The last token of the way, negative if a byte was left out, and its length.
     token: i64,
     length: u32,
 }
@@ -41,6 +41,19 @@ struct Best {
 struct Step {
     to: usize,
     token: i64,
+}
+
+/// The tokens from every reachable position, and the number of bytes left out before each.
+struct Steps {
+    all: Vec<Step>,
+    ranges: Vec<Range<usize>>,
+    skipped: Vec<u64>,
+}
+
+impl Steps {
+    fn from(&self, position: usize) -> &[Step] {
+        &self.all[self.ranges[position].clone()]
+    }
 }
 
 impl Tokenizer {
@@ -81,7 +94,7 @@ impl Tokenizer {
                 continue;
             }
             let mut prefixes = frozen.prefixes(&text[start..]);
-            while let Some((length, token)) = prefixes.next() {
+            for (length, token) in prefixes.by_ref() {
                 let cost = cost + self.scores.get(token as usize).copied().unwrap_or(1.0);
                 let end = &mut best[start + length];
                 if skipped < end.skipped || (skipped == end.skipped && cost < end.cost) {
@@ -134,8 +147,8 @@ impl Tokenizer {
 
     /// The graph of all tokenizations; with [`Unknown::Ignore`], of all that leave out the fewest bytes.
     pub fn graph(&self, text: &[u8]) -> Result<Graph, TextError> {
-        let (arcs, ranges, before) = self.arcs(text)?;
-        let after = self.skipped_after(text.len(), &arcs, &ranges);
+        let steps = self.steps(text)?;
+        let (before, after) = (&steps.skipped, self.skipped_after(&steps));
         let total = before[text.len()];
         let is_on_path =
             |from: usize, skipped: u64, to: usize| add(add(before[from], skipped), after[to]) == total;
@@ -145,10 +158,10 @@ impl Tokenizer {
         number[0] = 0;
         let mut positions = vec![0];
         for from in (0..text.len()).filter(|from| before[*from] != UNREACHED) {
-            for arc in &arcs[ranges[from].clone()] {
-                if number[arc.to] == usize::MAX && is_on_path(from, 0, arc.to) {
-                    number[arc.to] = 0;
-                    positions.push(arc.to);
+            for step in steps.from(from) {
+                if number[step.to] == usize::MAX && is_on_path(from, 0, step.to) {
+                    number[step.to] = 0;
+                    positions.push(step.to);
                 }
             }
         }
@@ -167,9 +180,9 @@ impl Tokenizer {
                     graph.accepting.push(node);
                     break;
                 }
-                for arc in &arcs[ranges[at].clone()] {
-                    if is_on_path(at, 0, arc.to) {
-                        graph.edges.push(Edge { from: node, to: number[arc.to], token: arc.token });
+                for step in steps.from(at) {
+                    if is_on_path(at, 0, step.to) {
+                        graph.edges.push(Edge { from: node, to: number[step.to], token: step.token });
                     }
                 }
                 if self.unknown == Unknown::Refuse || !is_on_path(at, 1, at + 1) {
@@ -182,22 +195,21 @@ impl Tokenizer {
         Ok(graph)
     }
 
-    /// The tokens from every reachable position, and the number of bytes left out before it.
-    #[expect(clippy::type_complexity, reason = "three parallel tables of the one caller")]
-    fn arcs(&self, text: &[u8]) -> Result<(Vec<Step>, Vec<Range<usize>>, Vec<u64>), TextError> {
+    /// Find the tokens from every reachable position.
+    fn steps(&self, text: &[u8]) -> Result<Steps, TextError> {
         let frozen = self.trie.frozen();
         let mut skipped = vec![UNREACHED; text.len() + 1];
         skipped[0] = 0;
-        let mut arcs = Vec::new();
+        let mut steps = Vec::new();
         let mut ranges = Vec::with_capacity(text.len() + 1);
         let mut furthest = 0;
         for start in 0..text.len() {
-            let first = arcs.len();
+            let first = steps.len();
             if skipped[start] != UNREACHED {
                 let mut prefixes = frozen.prefixes(&text[start..]);
-                while let Some((length, token)) = prefixes.next() {
+                for (length, token) in prefixes.by_ref() {
                     let to = start + length;
-                    arcs.push(Step { to, token });
+                    steps.push(Step { to, token });
                     skipped[to] = skipped[to].min(skipped[start]);
                 }
                 furthest = furthest.max(start + prefixes.depth());
@@ -205,17 +217,18 @@ impl Tokenizer {
                     skipped[start + 1] = skipped[start + 1].min(skipped[start] + 1);
                 }
             }
-            ranges.push(first..arcs.len());
+            ranges.push(first..steps.len());
         }
-        ranges.push(arcs.len()..arcs.len());
+        ranges.push(steps.len()..steps.len());
         if skipped[text.len()] == UNREACHED {
             return Err(unknown_at(text, furthest));
         }
-        Ok((arcs, ranges, skipped))
+        Ok(Steps { all: steps, ranges, skipped })
     }
 
     /// The number of bytes left out from every position to the end.
-    fn skipped_after(&self, length: usize, arcs: &[Step], ranges: &[Range<usize>]) -> Vec<u64> {
+    fn skipped_after(&self, steps: &Steps) -> Vec<u64> {
+        let length = steps.skipped.len() - 1;
         let mut skipped = vec![UNREACHED; length + 1];
         skipped[length] = 0;
         for start in (0..length).rev() {
@@ -223,7 +236,7 @@ impl Tokenizer {
                 Unknown::Ignore => add(skipped[start + 1], 1),
                 Unknown::Refuse => UNREACHED,
             };
-            let tokens = arcs[ranges[start].clone()].iter().map(|arc| skipped[arc.to]);
+            let tokens = steps.from(start).iter().map(|step| skipped[step.to]);
             skipped[start] = tokens.fold(over, u64::min);
         }
         skipped

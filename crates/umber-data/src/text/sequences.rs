@@ -138,8 +138,8 @@ mod tests {
                 let first = row / inner * inner * shape[axis] + row % inner;
                 (0..shape[axis]).map(|index| elements[first + index * inner]).collect()
             };
-            for row in 0..rows {
-                let valid = row_of(elements, row)[..lengths[row] as usize].to_vec();
+            for (row, length) in lengths.iter().enumerate() {
+                let valid = row_of(elements, row)[..*length as usize].to_vec();
                 let mut unique = valid.clone();
                 unique.dedup();
                 let kept: Vec<u8> = valid.into_iter().filter(|element| *element != 1).collect();
