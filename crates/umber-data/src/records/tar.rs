@@ -359,6 +359,11 @@ impl Header<'_> {
                     })?;
                     extended.size = Some(size);
                 }
+                b"GNU.sparse.name" => {
+                    // The name in the header is that of a folder which does not exist.
+                    extended.is_sparse = true;
+                    extended.path = Some(self.long(value)?);
+                }
                 _ if key.starts_with(b"GNU.sparse.") => extended.is_sparse = true,
                 _ => {}
             }

@@ -194,8 +194,10 @@ fn faults_are_named() {
         fails(&sparse),
         "cannot read tar data: the member 's' is a sparse file; write it without --sparse"
     );
-    let pax_sparse =
-        archive(&[pax(&[("GNU.sparse.major", "1"), ("GNU.sparse.minor", "0")]), member("s", b'0', b"")]);
+    let pax_sparse = archive(&[
+        pax(&[("path", "x/s"), ("GNU.sparse.major", "1"), ("GNU.sparse.name", "s")]),
+        member("s", b'0', b""),
+    ]);
     assert!(fails(&pax_sparse).contains("at byte 1024: the member 's' is a sparse file"));
     let global = archive(&[member("g", b'g', b"10 path=x\n")]);
     assert!(fails(&global).contains("a global pax header sets 'path'"));
