@@ -76,8 +76,6 @@ pub struct CsvReader<R> {
     position: Position,
     /// The start of a byte order mark that turned out to be none.
     head: &'static [u8],
-    /// The current record was too long, and its rest is still to be read.
-    is_in_long_record: bool,
     output: Vec<u8>,
     ends: Vec<usize>,
 }
@@ -102,7 +100,6 @@ impl<R: BufRead> CsvReader<R> {
             columns: Vec::new(),
             position: Position::default(),
             head: &[],
-            is_in_long_record: false,
             output: vec![0; 1 << 12],
             ends: vec![0; 1 << 6],
         };
@@ -117,7 +114,7 @@ impl<R: BufRead> CsvReader<R> {
         self.core.reset();
         // An empty line, after which the machine takes a byte order mark for what it is inside of a file.
         let _ = self.core.read_record(b"\n", &mut self.output, &mut self.ends);
-        (self.position, self.head, self.is_in_long_record) = (position, &[], false);
+        (self.position, self.head) = (position, &[]);
     }
 
     fn pass_byte_order_mark(&mut self) -> Result<(), RecordError> {
@@ -185,10 +182,6 @@ impl<R: BufRead> CsvReader<R> {
 
     /// Read the next fields: whether there are any, and the line at which they begin.
     fn read_fields(&mut self, record: &mut CsvRecord) -> Result<(bool, u64), RecordError> {
-        if self.is_in_long_record {
-            while !self.read_part(None)? {}
-            self.is_in_long_record = false;
-        }
         self.pass_empty_lines()?;
         let start = self.position;
         record.bytes.clear();
@@ -200,12 +193,25 @@ impl<R: BufRead> CsvReader<R> {
             })?;
             // The ends count, too, so that a record of empty fields has a limit.
             if record.bytes.len().saturating_add(record.ends.len()) > self.options.limit.saturating_add(1) {
-                self.is_in_long_record = !has_ended;
+                if !has_ended {
+                    self.pass_record()?;
+                }
                 let limit = self.options.limit as u64;
                 return Err(RecordError::TooLong { format: Format::Csv, offset: start.offset, limit });
             }
             if has_ended {
                 return Ok((!record.ends.is_empty(), start.line + 1));
+            }
+        }
+    }
+
+    /// Pass the rest of a record, so that the position is one between records.
+    fn pass_record(&mut self) -> Result<(), RecordError> {
+        loop {
+            match self.read_part(None) {
+                Ok(false) => {}
+                Ok(true) | Err(RecordError::OpenQuote { .. }) => return Ok(()),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -393,7 +399,6 @@ mod tests {
         assert!(reader.read_record(&mut record).unwrap());
         assert_eq!(record.get(0), Some(&b"x"[..]));
         assert!(matches!(reader.read_record(&mut record), Err(RecordError::TooLong { .. })));
-        assert!(matches!(reader.read_record(&mut record), Err(RecordError::OpenQuote { .. })));
         assert!(!reader.read_record(&mut record).unwrap());
         let commas = ",".repeat(100);
         assert!(matches!(CsvReader::new(commas.as_bytes(), options), Err(RecordError::TooLong { .. })));

@@ -101,14 +101,12 @@ pub struct LineReader<R> {
     reader: R,
     position: Position,
     limit: usize,
-    /// The current line was too long, and its rest is still to be read.
-    is_in_long_line: bool,
 }
 
 impl<R: BufRead> LineReader<R> {
     /// A reader at the start of its data.
     pub fn new(reader: R) -> LineReader<R> {
-        LineReader { reader, position: Position::default(), limit: RECORD_LIMIT, is_in_long_line: false }
+        LineReader { reader, position: Position::default(), limit: RECORD_LIMIT }
     }
 
     /// Refuse lines of more bytes.
@@ -122,16 +120,13 @@ impl<R: BufRead> LineReader<R> {
     /// After a line that is too long, the next call reads the line behind it.
     pub fn read_line(&mut self, line: &mut Vec<u8>) -> Result<bool, RecordError> {
         line.clear();
-        if self.is_in_long_line {
-            while !self.read_part(None)? {}
-            self.is_in_long_line = false;
-        }
         let start = self.position.offset;
         loop {
             let has_ended = self.read_part(Some(line))?;
             if line.len() > self.limit {
                 line.clear();
-                self.is_in_long_line = !has_ended;
+                // Read to its end, so that the position is one between lines.
+                while !has_ended && !self.read_part(None)? {}
                 return Err(RecordError::TooLong {
                     format: Format::Lines,
                     offset: start,
@@ -171,7 +166,7 @@ impl<R: BufRead> LineReader<R> {
     /// Go forwards to a position that [`position`](LineReader::position) returned for the same data.
     pub fn skip_to(&mut self, position: Position) -> Result<(), RecordError> {
         skip(&mut self.reader, self.position.offset, position.offset)?;
-        (self.position, self.is_in_long_line) = (position, false);
+        self.position = position;
         Ok(())
     }
 
@@ -181,7 +176,7 @@ impl<R: BufRead> LineReader<R> {
         R: Seek,
     {
         seek(&mut self.reader, position.offset)?;
-        (self.position, self.is_in_long_line) = (position, false);
+        self.position = position;
         Ok(())
     }
 }
