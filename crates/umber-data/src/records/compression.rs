@@ -329,6 +329,28 @@ mod tests {
     }
 
     #[test]
+    fn frames_of_another_program_are_read() {
+        // Written by `zstd -19 --check`.
+        let whole: &[u8] = &[
+            0x28, 0xb5, 0x2f, 0xfd, 0x04, 0x68, 0x55, 0x01, 0x00, 0x92, 0x42, 0x08, 0x0c, 0xc0, 0x3d, 0x24,
+            0x87, 0x60, 0x8a, 0xff, 0xaf, 0xcc, 0xf1, 0x25, 0x04, 0x70, 0x68, 0xbc, 0xd4, 0x79, 0x2a, 0xfe,
+            0xda, 0x59, 0x8a, 0x1f, 0x34, 0x47, 0x3e, 0xe3, 0x5d, 0xf1, 0x34, 0x47, 0x0e, 0x01, 0x00, 0xc1,
+            0x2c, 0x55, 0x65, 0x8c, 0x4a, 0xa6, 0xf3,
+        ];
+        let text = b"to be or not to be, that is the question\n".repeat(4);
+        assert_eq!(content(whole).unwrap(), text);
+        for end in 5..whole.len() {
+            assert!(fails(&whole[..end]).starts_with("the zstd data end at byte "), "{end}");
+        }
+        let mut damaged = whole.to_vec();
+        damaged[whole.len() - 1] ^= 1;
+        assert_eq!(
+            fails(&damaged),
+            "the zstd data are damaged at byte 164: the checksum of a frame is wrong"
+        );
+    }
+
+    #[test]
     fn a_failed_reader_fails_again() {
         let whole = gzip(&text());
         let mut reader = decompress(&whole[..1000], Compression::Gzip).unwrap();
