@@ -26,12 +26,12 @@ pub struct Tokenizer {
     scores: Vec<f64>,
 }
 
-/// The best way from the start of a text to a position.
+/// The best path from the start of a text to a position.
 #[derive(Clone, Copy)]
 struct Best {
     skipped: u64,
     cost: f64,
-    /// The last token of the way, negative if a byte was left out, and its length.
+    /// The last token of the path, negative if a byte was left out, and its length.
     token: i64,
     length: u32,
 }
@@ -125,7 +125,7 @@ impl Tokenizer {
         Ok(tokens)
     }
 
-    /// Tokens chosen at random: at every node of the graph, each way on is equally likely.
+    /// Tokens chosen at random: at every node of the graph, each edge is equally likely, and so is the end where the node accepts.
     ///
     /// `uniform` returns numbers in [0, 1).
     pub fn random(&self, text: &[u8], mut uniform: impl FnMut() -> f64) -> Result<Vec<i64>, TextError> {
@@ -310,7 +310,8 @@ impl Graph {
         self.accepting.binary_search(&node).is_ok()
     }
 
-    /// The tokens of every path, depth first. A path without tokens is not among them.
+    /// The tokens of every path, depth first. A path without tokens is not among them. Paths that leave out different bytes may
+    /// have the same tokens.
     pub fn paths(&self) -> Paths<'_> {
         Paths { graph: self, path: Vec::new(), next: 0, node: self.start }
     }
