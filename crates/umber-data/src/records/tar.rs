@@ -60,7 +60,7 @@ impl TarIndex {
     /// Find the files of an archive in memory.
     pub fn read(archive: &[u8], nesting: Nesting) -> Result<TarIndex, RecordError> {
         let mut index = TarIndex::default();
-        index.scan(archive, 0..archive.len(), b"", nesting, 0)?;
+        index.scan(&Scope { bytes: archive, range: 0..archive.len(), prefix: b"", nesting, depth: 0 })?;
         index.order();
         index.follow_links();
         index.drop_replaced();
@@ -101,16 +101,10 @@ impl TarIndex {
         TarEntry { name: &self.names[member.name.clone()], offset: member.offset, length: member.length }
     }
 
-    /// Add the files of the archive at `range`.
-    fn scan(
-        &mut self,
-        bytes: &[u8],
-        range: Range<usize>,
-        prefix: &[u8],
-        nesting: Nesting,
-        depth: usize,
-    ) -> Result<(), RecordError> {
-        if depth == DEPTH_LIMIT {
+    /// Add the files of an archive.
+    fn scan(&mut self, scope: &Scope<'_>) -> Result<(), RecordError> {
+        let Scope { bytes, range, .. } = scope;
+        if scope.depth == DEPTH_LIMIT {
             let detail = format!("more than {DEPTH_LIMIT} archives inside of each other");
             return Err(RecordError::refused(Format::Tar, range.start as u64, detail));
         }
@@ -121,18 +115,14 @@ impl TarIndex {
                 let detail = "the empty block at the end of an archive is missing; was its writer closed?";
                 return Err(RecordError::truncated(Format::Tar, range.end as u64, detail));
             };
+            let header = Header { block, at };
             if block.iter().all(|byte| *byte == 0) {
                 return if extended == Extended::default() {
                     Ok(())
                 } else {
-                    Err(RecordError::damaged(
-                        Format::Tar,
-                        at as u64,
-                        "a long name or pax header has no member",
-                    ))
+                    Err(header.damaged("a long name or pax header has no member"))
                 };
             }
-            let header = Header { block, at };
             header.check().map_err(|error| match Compression::of_bytes(block) {
                 compression if at == range.start && compression != Compression::None => {
                     let detail = format!("it is compressed with {compression}; decompress it");
@@ -140,48 +130,49 @@ impl TarIndex {
                 }
                 _ => error,
             })?;
-            let kind = block[156];
-            let length = header.content_length(kind, &extended)?;
-            let content = at + BLOCK;
-            let left = range.end - content;
-            if length > left as u64 {
-                let missing = length - left as u64;
-                let name = header.name(&extended).escape_ascii().to_string();
-                let detail = format!("{missing} of {length} bytes of the member '{name}' are missing");
-                return Err(RecordError::truncated(Format::Tar, range.end as u64, detail));
-            }
-            let length = length as usize;
-            let text = &bytes[content..content + length];
-            at = content.saturating_add(length.next_multiple_of(BLOCK));
-            match kind {
+            let content = header.content(&extended, range.end)?;
+            let text = &bytes[content.clone()];
+            at = content.start.saturating_add(content.len().next_multiple_of(BLOCK));
+            match header.kind() {
                 b'L' => extended.name = Some(header.long(text)?),
                 b'K' => extended.link = Some(header.long(text)?),
                 b'x' | b'X' => header.read_pax(text, &mut extended)?,
                 b'g' => header.check_global(text)?,
-                _ => {
-                    let extended = std::mem::take(&mut extended);
-                    let name = header.name(&extended);
-                    header.refuse_sparse(kind, &extended, &name)?;
-                    // In the format of Unix V7, a directory is a file whose name ends with a slash.
-                    let is_file = matches!(kind, b'0' | 0 | b'7') && !name.ends_with(b"/");
-                    let archive = name.strip_suffix(b".tar").filter(|stem| !stem.is_empty());
-                    if let (true, Nesting::Open, Some(stem)) = (is_file, nesting, archive) {
-                        let prefix = [prefix, stem, b"/"].concat();
-                        self.scan(bytes, content..content + length, &prefix, nesting, depth + 1)?;
-                    } else if is_file || kind == b'1' {
-                        let link = (kind == b'1').then(|| header.link(&extended));
-                        let name = self.push_name(prefix, &name, content)?;
-                        let link = link.map(|link| self.push_name(prefix, &link, content)).transpose()?;
-                        self.members.push(Member {
-                            name,
-                            offset: content as u64,
-                            length: length as u64,
-                            link,
-                        });
-                    }
-                }
+                _ => self.add(scope, &header, content, &std::mem::take(&mut extended))?,
             }
         }
+    }
+
+    /// Add a member, if it is a file, or its members.
+    fn add(
+        &mut self,
+        scope: &Scope<'_>,
+        header: &Header<'_>,
+        content: Range<usize>,
+        extended: &Extended,
+    ) -> Result<(), RecordError> {
+        let Scope { bytes, prefix, nesting, depth, .. } = *scope;
+        let (kind, name) = (header.kind(), header.name(extended));
+        header.refuse_sparse(extended, &name)?;
+        // In the format of Unix V7, a directory is a file whose name ends with a slash.
+        let is_file = matches!(kind, b'0' | 0 | b'7') && !name.ends_with(b"/");
+        let archive = name.strip_suffix(b".tar").filter(|stem| !stem.is_empty());
+        if let (true, Nesting::Open, Some(stem)) = (is_file, nesting, archive) {
+            let prefix = &[prefix, stem, b"/"].concat();
+            return self.scan(&Scope { bytes, range: content, prefix, nesting, depth: depth + 1 });
+        }
+        if is_file || kind == b'1' {
+            let link = (kind == b'1').then(|| header.link(extended));
+            let link = link.map(|link| self.push_name(prefix, &link, header.at)).transpose()?;
+            let name = self.push_name(prefix, &name, header.at)?;
+            self.members.push(Member {
+                name,
+                offset: content.start as u64,
+                length: content.len() as u64,
+                link,
+            });
+        }
+        Ok(())
     }
 
     fn push_name(&mut self, prefix: &[u8], name: &[u8], at: usize) -> Result<Range<usize>, RecordError> {
@@ -247,6 +238,19 @@ impl TarIndex {
     }
 }
 
+/// An archive, which may be a member of another.
+struct Scope<'a> {
+    /// The outermost archive.
+    bytes: &'a [u8],
+    /// Where this one lies.
+    range: Range<usize>,
+    /// What the names of its members begin with.
+    prefix: &'a [u8],
+    nesting: Nesting,
+    /// The number of archives around it.
+    depth: usize,
+}
+
 /// What the headers before a member say about it.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Extended {
@@ -306,14 +310,28 @@ impl Header<'_> {
         })
     }
 
-    /// The number of bytes behind the header.
-    fn content_length(&self, kind: u8, extended: &Extended) -> Result<u64, RecordError> {
-        match (kind, extended.size) {
+    /// The type of the member.
+    fn kind(&self) -> u8 {
+        self.block[156]
+    }
+
+    /// Where the content of the member is, in an archive that ends at `end`.
+    fn content(&self, extended: &Extended, end: usize) -> Result<Range<usize>, RecordError> {
+        let length = match (self.kind(), extended.size) {
             // Links, devices, directories and pipes have no content, whatever their size says.
-            (b'1'..=b'6', _) => Ok(0),
-            (b'L' | b'K' | b'x' | b'X' | b'g', _) | (_, None) => self.number(124..136),
-            (_, Some(size)) => Ok(size),
+            (b'1'..=b'6', _) => 0,
+            (b'L' | b'K' | b'x' | b'X' | b'g', _) | (_, None) => self.number(124..136)?,
+            (_, Some(size)) => size,
+        };
+        let start = self.at + BLOCK;
+        let available = end - start;
+        if length > available as u64 {
+            let missing = length - available as u64;
+            let name = self.name(extended).escape_ascii().to_string();
+            let detail = format!("{missing} of {length} bytes of the member '{name}' are missing");
+            return Err(RecordError::truncated(Format::Tar, end as u64, detail));
         }
+        Ok(start..start + length as usize)
     }
 
     fn name(&self, extended: &Extended) -> Vec<u8> {
@@ -397,8 +415,8 @@ impl Header<'_> {
         Ok(records)
     }
 
-    fn refuse_sparse(&self, kind: u8, extended: &Extended, name: &[u8]) -> Result<(), RecordError> {
-        if kind != b'S' && !extended.is_sparse {
+    fn refuse_sparse(&self, extended: &Extended, name: &[u8]) -> Result<(), RecordError> {
+        if self.kind() != b'S' && !extended.is_sparse {
             return Ok(());
         }
         let detail =
