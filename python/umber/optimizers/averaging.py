@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 from umber.optimizers.overflow import widened
@@ -219,3 +220,6 @@ class EMA:
             return 1 / step
         weight = mx.array(1 - self.decay, mx.float64)
         return weight / (1 - self.decay**step) if self.bias_correction else weight
+
+
+_layout.complete(globals())

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn import Module
 from umber.optimizers.reprs import name_of, number_of
 from umber.optimizers.schedulers import Schedule
@@ -362,7 +361,9 @@ class Optimizer:
 
     def __repr__(self) -> str:
         """The class with its hyperparameters and the number of steps, as they are now."""
-        arguments = inspect.signature(type(self).__init__).parameters
+        from inspect import signature  # Takes longer than this package.
+
+        arguments = signature(type(self).__init__).parameters
         descriptions = []
         for name in dict.fromkeys([*arguments, *self._schedulers, "step"]):
             value = vars(self).get(name, self._state.get(name, _ABSENT))
@@ -473,12 +474,14 @@ class MultiOptimizer(Optimizer):
 
     def __repr__(self) -> str:
         """The class with its optimizers and their filters."""
+        from textwrap import indent  # Takes longer than this module.
+
         parts = zip(self.optimizers, self.filters, strict=True)
         lines = [
             f"({i}) {name_of(matches)}: {optimizer!r}"
             for i, (optimizer, matches) in enumerate(parts)
         ]
-        text = textwrap.indent("\n".join(lines), "  ")
+        text = indent("\n".join(lines), "  ")
         return f"{type(self).__name__}(\n{text}\n)"
 
     def _parts(self) -> Iterator[Optimizer]:
@@ -584,3 +587,6 @@ def _number_as_array(value: Any) -> Any:
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
     return NotImplementedError(f"[{type(optimizer).__name__}] the class must define {method}")
+
+
+_layout.complete(globals())

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import umber.core as mx
+from umber import _layout
 from umber.nn import Module
 from umber.nn.utils import value_and_grad
 from umber.optimizers.line_search import Trial, strong_wolfe
@@ -502,3 +503,6 @@ def _max_abs(x: mx.array) -> float:
 def _dot(x: mx.array, y: mx.array) -> mx.array:
     """The scalar product in float64, where products of float32 do not underflow."""
     return (x.astype(mx.float64) * y.astype(mx.float64)).sum()
+
+
+_layout.complete(globals())

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.tree_paths import assign, find_slots
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import widened
@@ -178,3 +179,6 @@ def _promoted(gradient: mx.array, parameter: mx.array) -> mx.array:
     if not mx.issubdtype(parameter.dtype, mx.inexact):
         return parameter
     return parameter.astype(mx.result_type(gradient, parameter))
+
+
+_layout.complete(globals())

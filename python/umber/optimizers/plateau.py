@@ -6,6 +6,7 @@ import math
 from typing import Literal
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.reprs import with_options
 
@@ -208,3 +209,6 @@ class ReduceLROnPlateau:
             reduced = max(rate * self.factor, self.min_lr)
             if rate - reduced > self.eps:
                 part.learning_rate = reduced
+
+
+_layout.complete(globals())

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = [
@@ -1583,3 +1584,6 @@ class LogSoftmax(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         return log_softmax(x)
+
+
+_layout.complete(globals())

@@ -6,7 +6,6 @@ One subject: one class, whose methods call each other so that subclasses can ove
 from __future__ import annotations
 
 import os
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
@@ -14,6 +13,7 @@ from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.error_notes import name_modules
 from umber.nn.layers.hidden_parameters import find_hidden
 from umber.nn.layers.html_repr import to_html
@@ -160,10 +160,12 @@ class Module(dict):
 
     @recursive_repr()
     def __repr__(self) -> str:
+        from textwrap import indent  # Takes longer than this module.
+
         children = self._repr_children()
         text = f"{type(self).__name__}({self._extra_repr()}"
         for path, child in children:
-            text += "\n" + textwrap.indent(f"({path}): {_shown(child)}", "  ")
+            text += "\n" + indent(f"({path}): {_shown(child)}", "  ")
         return text + ("\n)" if children else ")")
 
     def _repr_html_(self) -> str:
@@ -1403,3 +1405,6 @@ class _Walk(NamedTuple):
 
     def enter_if_selected(self, module: Module, key: str, value: Any) -> Any:
         return self.enter(module, key, value) if self.filter_fn(module, key, value) else {}
+
+
+_layout.complete(globals())

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 
@@ -68,3 +69,6 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
 
     transformed = transform(with_parameters)
     return lambda *args, **kwargs: transformed(module.trainable_parameters(), *args, **kwargs)
+
+
+_layout.complete(globals())

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.per_axis import per_axis
 
@@ -309,3 +310,6 @@ def _padding(name: str, padding: Padding, strides: tuple[int, ...]) -> Any:
 def _numbers(values: tuple[int, ...]) -> Any:
     """A number for one spatial axis, a tuple for several, as layers show them."""
     return values[0] if len(values) == 1 else values
+
+
+_layout.complete(globals())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.convolution import Sizes, _numbers
 from umber.nn.layers.per_axis import per_axis
@@ -234,3 +235,6 @@ class ConvTranspose3d(_ConvolutionTranspose):
 
     axes = 3
     convolve = staticmethod(mx.conv_transpose3d)
+
+
+_layout.complete(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.quantized import QuantizedEmbedding
 
@@ -155,3 +156,6 @@ class Embedding(Module):
                 "are indices"
             )
         return QuantizedEmbedding.from_embedding(self, group_size, bits, mode)
+
+
+_layout.complete(globals())

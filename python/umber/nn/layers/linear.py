@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.quantized import QQLinear, QuantizedLinear
 
@@ -211,3 +212,6 @@ class Bilinear(Module):
         left = mx.unflatten(left, -1, (output_dims, input2_dims))
         y = (left @ x2[..., None]).squeeze(-1)
         return y + self.bias if "bias" in self else y
+
+
+_layout.complete(globals())

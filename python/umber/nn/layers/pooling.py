@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.per_axis import per_axis
 
@@ -371,3 +372,6 @@ def _axes_in_tiles(x: mx.array, axes: int) -> list[int]:
     """The axes of the result of `_tiles` that run inside a window."""
     first = x.ndim - 1 - axes
     return [first + 2 * i + 1 for i in range(axes)]
+
+
+_layout.complete(globals())

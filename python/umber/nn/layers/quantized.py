@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.utils import tree_map_with_path
 
@@ -642,3 +643,6 @@ def quantize(
 
     layers = model.leaf_modules()
     model.update_modules(tree_map_with_path(replacement, layers, is_leaf=Module.is_module))
+
+
+_layout.complete(globals())
