@@ -11,11 +11,11 @@ from umber import _layout
 from umber.nn import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 from umber.optimizers.overflow import widened
-from umber.optimizers.reprs import with_options
+from umber.optimizers.reprs import Described, number_of
 from umber.utils import tree_flatten, tree_map
 
 
-class EMA:
+class EMA(Described):
     """Moving average of the parameters of a model.
 
     Parameters
@@ -210,9 +210,9 @@ class EMA:
             )
         self._state = state
 
-    def __repr__(self) -> str:
-        """The class with its options and the number of updates."""
-        return with_options(self, step=self._state["step"])
+    def _repr_options(self) -> dict[str, str]:
+        """The options and the number of updates."""
+        return super()._repr_options() | {"step": number_of(self._state["step"])}
 
     def _weight(self, step: mx.array) -> mx.array:
         """The weight of the newest parameters."""

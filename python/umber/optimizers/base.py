@@ -8,7 +8,7 @@ from typing import Any
 import umber.core as mx
 from umber import _layout
 from umber.nn import Module
-from umber.optimizers.reprs import name_of, number_of
+from umber.optimizers.reprs import Described, name_of, number_of
 from umber.optimizers.schedulers import Schedule
 from umber.optimizers.trees import (
     check_gradients,
@@ -23,7 +23,7 @@ from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
 _ABSENT = object()
 
 
-class Optimizer:
+class Optimizer(Described):
     """Base class of optimizers: an update rule and its state.
 
     Parameters
@@ -359,19 +359,19 @@ class Optimizer:
     def learning_rate(self, learning_rate: float | mx.array | Schedule) -> None:
         self._maybe_schedule("learning_rate", learning_rate)
 
-    def __repr__(self) -> str:
-        """The class with its hyperparameters and the number of steps, as they are now."""
+    def _repr_options(self) -> dict[str, str]:
+        """The hyperparameters and the number of steps."""
         from inspect import signature  # Takes longer than this package.
 
         arguments = signature(type(self).__init__).parameters
-        descriptions = []
+        options = {}
         for name in dict.fromkeys([*arguments, *self._schedulers, "step"]):
             value = vars(self).get(name, self._state.get(name, _ABSENT))
             if value is not _ABSENT:
                 schedule = self._schedulers.get(name)
                 source = "" if schedule is None else f" by {name_of(schedule)}"
-                descriptions.append(f"{name}={number_of(value)}{source}")
-        return f"{type(self).__name__}({', '.join(descriptions)})"
+                options[name] = number_of(value) + source
+        return options
 
     def _parts(self) -> Iterator[Optimizer]:
         """The optimizers that have a learning rate of their own."""
@@ -476,13 +476,18 @@ class MultiOptimizer(Optimizer):
         """The class with its optimizers and their filters."""
         from textwrap import indent  # Takes longer than this module.
 
-        parts = zip(self.optimizers, self.filters, strict=True)
-        lines = [
-            f"({i}) {name_of(matches)}: {optimizer!r}"
-            for i, (optimizer, matches) in enumerate(parts)
-        ]
+        lines = [f"{path}: {optimizer!r}" for path, optimizer in self._repr_children()]
         text = indent("\n".join(lines), "  ")
         return f"{type(self).__name__}(\n{text}\n)"
+
+    def _repr_options(self) -> dict[str, str]:
+        return {}
+
+    def _repr_children(self) -> list[tuple[str, Any]]:
+        parts = zip(self.optimizers, self.filters, strict=True)
+        return [
+            (f"({i}) {name_of(matches)}", optimizer) for i, (optimizer, matches) in enumerate(parts)
+        ]
 
     def _parts(self) -> Iterator[Optimizer]:
         for optimizer in self.optimizers:

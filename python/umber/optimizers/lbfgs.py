@@ -12,7 +12,7 @@ from umber import _layout
 from umber.nn import Module
 from umber.nn.utils import value_and_grad
 from umber.optimizers.line_search import Trial, strong_wolfe
-from umber.optimizers.reprs import with_options
+from umber.optimizers.reprs import Described, number_of
 from umber.utils import tree_flatten, tree_map
 
 _CONVERGED = "the gradient is at most tolerance_grad"
@@ -64,7 +64,7 @@ class MinimizeInfo:
     message: str
 
 
-class LBFGS:
+class LBFGS(Described):
     """L-BFGS with a line search for the strong Wolfe conditions.
 
     Use it for a loss without noise: that of all data, without dropout. It then needs far fewer
@@ -284,9 +284,9 @@ class LBFGS:
         """Number of iterations so far, a uint64 scalar."""
         return self._state["step"]
 
-    def __repr__(self) -> str:
-        """The class with its options."""
-        return with_options(self, step=self.step)
+    def _repr_options(self) -> dict[str, str]:
+        """The options and the number of steps."""
+        return super()._repr_options() | {"step": number_of(self.step)}
 
     def _run(
         self, loss_and_grad: Callable[[Any], tuple[Any, Any]], parameters: Any, state: dict

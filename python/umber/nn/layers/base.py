@@ -175,6 +175,11 @@ class Module(dict):
         """The modules and functions that the repr shows, by path."""
         return tree_flatten(self.children(), is_leaf=self.is_module)
 
+    def _repr_note(self) -> str:
+        """What HTML shows beside the repr."""
+        count = sum(array.size for _, array in tree_flatten(self.parameters()))
+        return f"{count:,} parameters" if count else ""
+
     def _extra_repr(self) -> str:
         """Text between the parentheses of the repr; for subclasses to override."""
         return ""
