@@ -18,7 +18,7 @@ from umber.optimizers.trees import (
     same_shapes,
     with_states,
 )
-from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
+from umber.utils import _child, tree_flatten, tree_map, tree_map_with_path, tree_merge
 
 _ABSENT = object()
 
@@ -296,7 +296,9 @@ class Optimizer(Described):
             pairs = gradients.items() if isinstance(gradients, dict) else enumerate(gradients)
             prefix = f"{path}." if path else ""
             errors = (
-                self._wrong_state(child, parameters[key], state[key], f"{prefix}{key}")
+                self._wrong_state(
+                    child, _child("update", parameters, key), state[key], f"{prefix}{key}"
+                )
                 for key, child in pairs
                 if tree_flatten(child)
             )

@@ -8,7 +8,7 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn import Module
-from umber.nn.layers.tree_paths import by_key
+from umber.nn.layers.tree_paths import by_key, is_keyed, is_node, pairs_of
 from umber.utils import tree_flatten
 
 
@@ -59,6 +59,9 @@ def restored_on_error(state: Any) -> Iterator[None]:
 def check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:
     """Raise for gradients without parameter or of another shape, before anything changes."""
     prefix = f"{path}." if path else ""
+    if is_node(parameters):
+        children = dict(pairs_of(parameters))
+        parameters = children if is_keyed(parameters) else [*children.values()]
     if isinstance(gradients, dict):
         for key, child in gradients.items():
             # A subtree without gradients may have no parameters.
