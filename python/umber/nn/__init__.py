@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from umber.nn.utils import value_and_grad as value_and_grad
 else:
     __all__ = [*layers.__all__, *_UTILITIES, "init", "layers", "losses", "utils"]
-
-_layout.complete(
-    globals(),
-    {"umber.nn.layers": layers.__all__, "umber.nn.utils": _UTILITIES, "umber.nn": ["losses"]},
-)
+    _layout.complete(
+        globals(),
+        {"umber.nn.layers": layers.__all__, "umber.nn.utils": _UTILITIES, "umber.nn": ["losses"]},
+    )
