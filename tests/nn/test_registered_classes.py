@@ -482,3 +482,69 @@ def test_names_tie_modules_only():
     model = Model()
     with pytest.raises(ValueError, match=r"got 'affine\.scale', expected a parameter of a module"):
         model.tie_weights("weight", "affine.scale")
+
+
+def test_an_overridden_update_is_called_and_undone():
+    class Counted(Model):
+        def __init__(self):
+            super().__init__()
+            self.updates = 0
+
+        def update(self, parameters, strict=True):
+            self.updates += 1
+            return super().update(parameters, strict)
+
+    model = Counted()
+    _, gradients = nn.value_and_grad(model, loss_of(model))(X)
+    plain = Plain()
+    _, expected = nn.value_and_grad(plain, loss_of(plain))(X)
+    assert same(gradients, expected)
+    assert same(model.parameters(), plain.parameters())
+    model.load_weights({path: a + 1 for path, a in model.state_dict().items()})
+    assert model.affine.scale.tolist() == [3, 4]
+    assert model.updates == 2
+
+
+def test_instances_in_containers():
+    model = nn.Module()
+    model.parts = (Affine(mx.ones(1), None), 3)
+    model.by_name = {"a.b": Affine(mx.ones(1), mx.zeros(1))}
+    assert paths(model.trainable_parameters()) == [
+        *("parts.0.scale", "by_name.a.b.scale", "by_name.a.b.shift"),
+    ]
+    model.load_weights({path: a + 1 for path, a in model.state_dict().items()})
+    model.apply(lambda a: a * 3)
+    assert model.parts[0].scale.item() == 6
+    assert (model.parts[0].shift, model.parts[1]) == (None, 3)
+    assert model.by_name["a.b"].shift.item() == 3
+
+
+def test_an_instance_in_two_modules_is_not_shared():
+    affine = Affine(mx.ones(1), mx.ones(1))
+    model = nn.Module()
+    model.a, model.b = nn.Module(), nn.Module()
+    model.a.affine = model.b.affine = affine
+    assert len(model.state_dict()) == 4
+    model.a.update({"affine": {"scale": mx.zeros(1)}})
+    assert model.b.affine is affine
+    assert affine.scale.item() == 1
+
+
+def test_an_instance_that_the_forward_pass_replaces_stays():
+    class Counting(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.affine = Affine(mx.ones(2), mx.zeros(2))
+            self.freeze(keys="affine.shift")
+
+        def __call__(self, x):
+            y = self.affine(x)
+            self.affine = Affine(self.affine.scale, self.affine.shift + 1)
+            return y
+
+    model = Counting()
+    scale = model.affine.scale
+    _, gradients = nn.value_and_grad(model, loss_of(model))(X)
+    assert paths(gradients) == ["affine.scale"]
+    assert model.affine.scale is scale
+    assert model.affine.shift.tolist() == [1, 1]

@@ -1303,7 +1303,8 @@ def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
                 "saved nor reached by train() and eval()"
             )
             expected = (
-                f"the {contains} as attributes or in lists, tuples and dicts if they shall be"
+                f"the {contains} as attributes, or in lists, tuples, dicts or children of classes "
+                "that umber.utils.register_tree_node knows, if they shall be"
             )
         warnings.warn(
             f"[{type(module).__name__}] {path}: got a {got}, expected {expected}", stacklevel=3
