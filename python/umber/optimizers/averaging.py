@@ -11,6 +11,7 @@ from umber.nn import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 from umber.optimizers.overflow import widened
 from umber.optimizers.reprs import with_options
+from umber.optimizers.trees import assigned
 from umber.utils import tree_flatten, tree_map
 
 
@@ -207,7 +208,7 @@ class EMA:
                 f"[EMA] state: got {type(state).__name__} without {', '.join(sorted(missing))}, "
                 "expected a dict with step and average"
             )
-        self._state = state
+        self._state = assigned(self._state, state)
 
     def __repr__(self) -> str:
         """The class with its options and the number of updates."""
