@@ -10,6 +10,11 @@ from nn_table import LAYERS, Indices, Lower, Shape, values_of
 from tolerances import tolerance_of
 from umber import nn
 
+# Many of the functions draw random numbers, which an export warns of.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*draws random numbers", "ignore:.*updates running_"
+)
+
 REFUSED = r"argument .*axis \d+: got length \d+, expected \d+"
 
 
