@@ -154,3 +154,15 @@ def test_states_that_are_empty_or_have_entries_of_a_subclass_are_accepted():
     optimizer.state = {**optimizer.state, "layers": [{}, {"w": {}}]}
     optimizer.apply_gradients(WEIGHTS, WEIGHTS)
     assert [*optimizer.state["layers"][1]["w"]] == ["v"]
+
+
+def test_rules_without_a_module_are_those_of_a_user():
+    def apply_single(self, gradient, parameter, state):
+        return parameter - gradient
+
+    apply_single.__module__ = None
+    rule = type("Descent", (optimizers.SGD,), {"apply_single": apply_single})
+    optimizer = rule(0.1)
+    optimizer.state = {**optimizer.state, "w": {"count": mx.array(0)}}
+    ones = {"w": mx.ones(2)}
+    assert optimizer.apply_gradients(ones, ones)["w"].tolist() == [0.0, 0.0]

@@ -137,7 +137,7 @@ def child_at(tree: Any, key: Any) -> Any:
 def has_fixed_entries(optimizer: Any) -> bool:
     """Whether `init_single` creates all entries of a state: other classes may add some later."""
     rules = (type(optimizer).init_single, type(optimizer).apply_single)
-    return all(rule.__module__.startswith("umber.") for rule in rules)
+    return all(str(getattr(rule, "__module__", "")).startswith("umber.") for rule in rules)
 
 
 def with_states(state: Any, parameters: Any, init_single: Callable) -> Any:
