@@ -21,6 +21,7 @@ from typing import Any
 import umber.core as mx
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LAYERS = os.path.join(_HERE, "nn", "layers", "")
 
 # Accepted types by annotation; other annotations are not checked.
 _KINDS: dict[str, tuple[Any, ...]] = {
@@ -238,7 +239,8 @@ def _explain(
         takes_functions = any(
             "Callable" in str(p.annotation) for p in signature.parameters.values()
         )
-        if not takes_functions and head[1:].rpartition(".")[2] != name:
+        is_of_other = takes_functions or _raised_in_layer(error)
+        if not is_of_other and head[1:].rpartition(".")[2] != name:
             # Name the user's argument rather than that of the inner function.
             wrong = isinstance(error, TypeError) and _wrong_argument(
                 parameters, args, kwargs, tuple(_KINDS)
@@ -284,6 +286,17 @@ def _raised_in_package(error: Exception) -> bool:
         # Which call exceeded the limit is arbitrary: attribute it to the code with most frames.
         return 2 * sum(ours) > len(ours)
     return bool(ours) and all(ours)
+
+
+def _raised_in_layer(error: Exception) -> bool:
+    """Whether it was raised in the call of a layer, which its text names."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "__call__" and code.co_filename.startswith(_LAYERS):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 def _raised_by_argument(

@@ -158,7 +158,7 @@ def functional_call(module: Callable[..., R], parameters: dict, /, *args: Any, *
         )
     if any(isinstance(key, str) and "." in key for key in dict.keys(parameters)):
         parameters = tree_unflatten(parameters)
-    with parameters_swapped(module, parameters):
+    with parameters_swapped(module, parameters, "functional_call"):
         return module(*args, **kwargs)
 
 

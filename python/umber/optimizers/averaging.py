@@ -12,6 +12,7 @@ from umber.nn import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 from umber.optimizers.overflow import widened
 from umber.optimizers.reprs import Described, number_of
+from umber.optimizers.trees import assigned
 from umber.utils import tree_flatten, tree_map
 
 
@@ -208,7 +209,7 @@ class EMA(Described):
                 f"[EMA] state: got {type(state).__name__} without {', '.join(sorted(missing))}, "
                 "expected a dict with step and average"
             )
-        self._state = state
+        self._state = assigned(self._state, state)
 
     def _repr_options(self) -> dict[str, str]:
         """The options and the number of updates."""

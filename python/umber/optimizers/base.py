@@ -11,8 +11,11 @@ from umber.nn import Module
 from umber.optimizers.reprs import Described, name_of, number_of
 from umber.optimizers.schedulers import Schedule
 from umber.optimizers.trees import (
+    assigned,
     check_gradients,
     check_order,
+    child_at,
+    has_fixed_entries,
     has_states,
     restored_on_error,
     same_shapes,
@@ -84,6 +87,8 @@ class Optimizer(Described):
         ------
         TypeError
             If `parameters` is a list or tuple.
+        ValueError
+            If an assigned state has other entries than those of this optimizer.
 
         See Also
         --------
@@ -105,6 +110,8 @@ class Optimizer(Described):
                 f"[{type(self).__name__}] got a {type(parameters).__name__} of parameters, "
                 "expected a dict or one array"
             )
+        if not self._initialized and has_fixed_entries(self):
+            self._check_entries(parameters, self._state, "")
         # In place, so that a compiled step that holds the dict sees the new entries.
         if isinstance(parameters, mx.array):
             self._init_root(parameters)
@@ -239,7 +246,7 @@ class Optimizer(Described):
         ------
         ValueError
             If a gradient has no parameter, or another shape than its parameter, or the state of a
-            parameter has the wrong shape.
+            parameter has the wrong shape or the entries of another optimizer.
         TypeError
             If a gradient or parameter is not an array, or the arguments are in the wrong order.
         KeyError
@@ -280,6 +287,27 @@ class Optimizer(Described):
             self._check_states(gradients, parameters, error)
             raise
 
+    def _check_entries(self, parameters: Any, state: Any, path: str) -> None:
+        """Raise if an assigned state has entries that this optimizer does not use."""
+        if isinstance(parameters, (dict, list, tuple)):
+            pairs = parameters.items() if isinstance(parameters, dict) else enumerate(parameters)
+            for key, child in pairs:
+                inner = child_at(state, key)
+                if inner:
+                    self._check_entries(child, inner, f"{path}.{key}" if path else str(key))
+            return
+        # The state of a single parameter is beside the numbers of the optimizer.
+        if not path or not isinstance(state, dict) or not _is_inexact(parameters):
+            return
+        new: dict[str, mx.array] = {}
+        self.init_single(parameters, new)
+        if not state.keys() <= new.keys():
+            name = type(self).__name__
+            raise ValueError(
+                f"[{name}] the state of {name} for {path}: got {', '.join(map(str, state))}, "
+                f"expected {', '.join(new)}; it is that of another optimizer or other options"
+            )
+
     def _check_states(
         self, gradients: Any, parameters: Any, cause: Exception | None = None
     ) -> None:
@@ -303,7 +331,7 @@ class Optimizer(Described):
                 if tree_flatten(child)
             )
             return next((error for error in errors if error is not None), None)
-        if not mx.issubdtype(parameters.dtype, mx.inexact):
+        if not _is_inexact(parameters):
             return None
         new: dict[str, mx.array] = {}
         self.init_single(parameters, new)
@@ -315,7 +343,10 @@ class Optimizer(Described):
             )
         for name, value in new.items():
             if name not in state:
-                return KeyError(f"{subject} lacks {name!r}, expected {', '.join(new)}")
+                return KeyError(
+                    f"{subject} lacks {name!r}, expected {', '.join(new)}, "
+                    f"got {', '.join(map(str, state))}"
+                )
             if getattr(state[name], "shape", None) != value.shape:
                 got = getattr(state[name], "shape", type(state[name]).__name__)
                 return ValueError(f"{subject}: got {name} of shape {got}, expected {value.shape}")
@@ -323,20 +354,23 @@ class Optimizer(Described):
 
     def _apply_to(self, gradient: mx.array, parameter: mx.array, state: dict) -> mx.array:
         # Indices, bools and packed codes have no gradient.
-        if not mx.issubdtype(parameter.dtype, mx.inexact):
+        if not _is_inexact(parameter):
             return parameter
         return self.apply_single(gradient, parameter, state)
 
     @property
     def state(self) -> dict[str, Any]:
-        """The state of the optimizer; a saved one may be assigned."""
+        """The state of the optimizer; a saved one may be assigned.
+
+        A compiled function that declares the state sees the assignment.
+        """
         return self._state
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
         self._check_state(state)
         self._initialized = False
-        self._state = state
+        self._state = assigned(self._state, state)
 
     def _check_state(self, state: Any) -> None:
         if not isinstance(state, dict):
@@ -575,6 +609,10 @@ def _select(tree: Any, owners: Any, owner: int) -> Any:
         selected = [_select(child, owners[i], owner) for i, child in enumerate(tree)]
         return {} if all(map(_is_empty, selected)) else selected
     return tree if owners == owner else {}
+
+
+def _is_inexact(parameter: mx.array) -> bool:
+    return mx.issubdtype(parameter.dtype, mx.inexact)
 
 
 def _is_empty(tree: Any) -> bool:

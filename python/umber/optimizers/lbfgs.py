@@ -13,6 +13,7 @@ from umber.nn import Module
 from umber.nn.utils import value_and_grad
 from umber.optimizers.line_search import Trial, strong_wolfe
 from umber.optimizers.reprs import Described, number_of
+from umber.optimizers.trees import assigned
 from umber.utils import tree_flatten, tree_map
 
 _CONVERGED = "the gradient is at most tolerance_grad"
@@ -277,7 +278,7 @@ class LBFGS(Described):
         if not isinstance(state, dict) or "step" not in state:
             got = "a dict without it" if isinstance(state, dict) else type(state).__name__
             raise TypeError(f"[LBFGS] state: got {got}, expected a dict with the entry 'step'")
-        self._state = state
+        self._state = assigned(self._state, state)
 
     @property
     def step(self) -> mx.array:

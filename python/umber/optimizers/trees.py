@@ -9,7 +9,7 @@ from typing import Any
 import umber.core as mx
 from umber.nn import Module
 from umber.nn.layers.tree_paths import by_key, is_keyed, is_node, pairs_of
-from umber.utils import tree_flatten
+from umber.utils import tree_flatten, tree_map
 
 
 def check_order(expected: str, gradients: Any, model: Any) -> None:
@@ -43,6 +43,21 @@ def _contents(tree: Any) -> Iterator[tuple[dict, dict]]:
     if isinstance(tree, (dict, list, tuple)):
         for child in tree.values() if isinstance(tree, dict) else tree:
             yield from _contents(child)
+
+
+def assigned(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The dict to keep as state when `new` is assigned in place of `old`.
+
+    It is `new` itself, as in MLX, unless a compiled function declares `old` as its state: such a
+    function knows only that dict, which takes the entries of `new`.
+    """
+    if new is old or not mx._is_declared_state(old):  # type: ignore[attr-defined]
+        return new
+    # Copies of the containers, so that updates do not reach into the dict that was assigned.
+    entries = tree_map(lambda leaf: leaf, new)
+    old.clear()
+    old.update(entries)
+    return old
 
 
 @contextmanager
@@ -112,6 +127,20 @@ def has_states(state: Any, gradients: Any) -> bool:
             i < len(state) and has_states(state[i], child) for i, child in enumerate(gradients)
         )
     return isinstance(state, dict)
+
+
+def child_at(tree: Any, key: Any) -> Any:
+    """The child of a dict, list or tuple at a key, or None."""
+    if isinstance(tree, dict):
+        return tree.get(key)
+    is_present = isinstance(tree, (list, tuple)) and isinstance(key, int) and key < len(tree)
+    return tree[key] if is_present else None
+
+
+def has_fixed_entries(optimizer: Any) -> bool:
+    """Whether `init_single` creates all entries of a state: other classes may add some later."""
+    rules = (type(optimizer).init_single, type(optimizer).apply_single)
+    return all(str(getattr(rule, "__module__", "")).startswith("umber.") for rule in rules)
 
 
 def with_states(state: Any, parameters: Any, init_single: Callable) -> Any:

@@ -12,6 +12,7 @@ from typing import ClassVar
 import umber.core as mx
 from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_last_axis
 
 __all__ = [
     "CELU",
@@ -1180,7 +1181,11 @@ class PReLU(Module):
         self.weight = mx.full((num_parameters,), init)
 
     def __call__(self, x: mx.array) -> mx.array:
-        return prelu(x, self.weight)
+        try:
+            return prelu(x, self.weight)
+        except ValueError:
+            check_last_axis(type(self).__name__, x, self.weight.size)
+            raise
 
 
 class ELU(Module):

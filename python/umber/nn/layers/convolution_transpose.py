@@ -14,6 +14,7 @@ import umber.core as mx
 from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.convolution import Sizes, _numbers
+from umber.nn.layers.input_errors import check_channels_last
 from umber.nn.layers.per_axis import per_axis
 
 __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
@@ -60,9 +61,13 @@ class _ConvolutionTranspose(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = type(self).convolve(
-            x, self.weight, self.stride, self.padding, self.dilation, self.output_padding
-        )
+        try:
+            y = type(self).convolve(
+                x, self.weight, self.stride, self.padding, self.dilation, self.output_padding
+            )
+        except ValueError:
+            check_channels_last(type(self).__name__, x, self.axes, self.weight.shape[-1])
+            raise
         return y + self.bias if "bias" in self else y
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import umber.core as mx
 from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_last_axis
 from umber.nn.layers.quantized import QQLinear, QuantizedLinear
 
 __all__ = ["Bilinear", "Identity", "Linear"]
@@ -88,7 +89,11 @@ class Linear(Module):
         return f"input_dims={input_dims}, output_dims={output_dims}, bias={'bias' in self}"
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = x @ self.weight.T
+        try:
+            y = x @ self.weight.T
+        except ValueError:
+            check_last_axis(type(self).__name__, x, self.weight.shape[-1])
+            raise
         return y + self.bias if "bias" in self else y
 
     def to_quantized(

@@ -45,14 +45,14 @@ def swap_parameters(module: Module, parameters: dict) -> Callable[[], None]:
 
 
 @contextmanager
-def parameters_swapped(module: Module, parameters: dict) -> Iterator[None]:
+def parameters_swapped(module: Module, parameters: dict, op: str) -> Iterator[None]:
     """Replace the parameters of a module by those of a tree while the context lasts.
 
     Unlike the function of `swap_parameters`, the end restores every parameter of the tree, also if
-    it was replaced or deleted in between.
+    it was replaced or deleted in between. Errors name `op`.
     """
     # An overridden `update` may know other names.
-    slots = find_slots(module, parameters, mx.array, strict=not overrides(module, "update"))
+    slots = find_slots(module, parameters, mx.array, not overrides(module, "update"), op)
     own = current(slots)
     restore = swap_parameters(module, parameters)
     try:

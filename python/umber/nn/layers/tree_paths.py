@@ -125,17 +125,17 @@ def current(slots: list[Slot]) -> list[Slot]:
     return found
 
 
-def find_slots(target: Any, updates: Any, leaf: type, strict: bool = True) -> list[Slot]:
+def find_slots(
+    target: Any, updates: Any, leaf: type, strict: bool = True, op: str = "Module.update"
+) -> list[Slot]:
     """The slots in `target` for the values in a tree of updates, all of type `leaf`.
 
     With `strict` a value for which `target` holds no `leaf` is an error; otherwise it is ignored.
-    Empty containers stand for no update.
+    Empty containers stand for no update. Errors name `op`.
     """
     if not isinstance(updates, (dict, list, tuple)):
-        raise TypeError(
-            f"[Module.update] got {type(updates).__name__}, expected a tree of dicts and lists"
-        )
-    return list(_walk(target, updates, leaf, strict, ""))
+        raise TypeError(f"[{op}] got {type(updates).__name__}, expected a tree of dicts and lists")
+    return list(_walk(target, updates, leaf, strict, op, ""))
 
 
 def containers_in(tree: Any) -> list[Any]:
@@ -209,14 +209,16 @@ def _identity(container: Any) -> tuple:
     return container.identity if isinstance(container, Fixed) else (id(container),)
 
 
-def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Iterator[Slot]:
+def _walk(
+    target: Any, updates: Any, leaf: type, strict: bool, op: str, path: str
+) -> Iterator[Slot]:
     own = target.value if isinstance(target, Fixed) else target
     children = own if isinstance(own, dict) else dict(pairs_of(own))
     if is_keyed(own):
         updates = by_key(children, updates, leaf)
     elif is_keyed(updates):
         if strict and not _is_empty(updates, leaf):
-            raise _mismatch(path, updates, own)
+            raise _mismatch(op, path, updates, own)
         return
     for key, new in pairs_of(updates):
         child_path = f"{path}.{key}" if path else str(key)
@@ -225,12 +227,12 @@ def _walk(target: Any, updates: Any, leaf: type, strict: bool, path: str) -> Ite
             yield Slot(target, key, new)
         elif _is_inner(old) and _is_container(new, leaf):
             inner = Fixed(target, key) if isinstance(old, tuple) or is_node(old) else old
-            yield from _walk(inner, new, leaf, strict, child_path)
+            yield from _walk(inner, new, leaf, strict, op, child_path)
         elif strict and ((old is _ABSENT and not is_keyed(own)) or not _is_empty(new, leaf)):
             if old is not _ABSENT:
-                raise _mismatch(child_path, new, old)
+                raise _mismatch(op, child_path, new, old)
             raise ValueError(
-                f"[Module.update] {child_path} does not exist in the module "
+                f"[{op}] {child_path} does not exist in the module "
                 f"(value of type {type(new).__name__})"
             )
 
@@ -248,8 +250,8 @@ def _is_empty(value: Any, leaf: type) -> bool:
     return _is_container(value, leaf) and next(iter(pairs_of(value)), None) is None
 
 
-def _mismatch(path: str, new: Any, old: Any) -> ValueError:
+def _mismatch(op: str, path: str, new: Any, old: Any) -> ValueError:
     prefix = f"{path}: " if path else ""
     return ValueError(
-        f"[Module.update] {prefix}cannot replace {type(old).__name__} with {type(new).__name__}"
+        f"[{op}] {prefix}cannot replace {type(old).__name__} with {type(new).__name__}"
     )
