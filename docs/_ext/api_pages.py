@@ -8,7 +8,6 @@ file defines is a warning, hence an error of `make docs`.
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 import types
@@ -251,7 +250,7 @@ def own_names(module: types.ModuleType) -> list[str]:
     return sorted(
         name
         for name in names
-        if inspect.getattr_static(module, name).__class__ is not types.ModuleType
+        if not isinstance(getattr(module, name), types.ModuleType)
         and getattr(getattr(module, name), "__module__", "").startswith("umber")
     )
 

@@ -8,12 +8,11 @@ function expects. Exceptions of the user's own functions are not changed.
 
 from __future__ import annotations
 
-import inspect
 import os
 import re
 import sys
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from numbers import Integral, Real
 from operator import index
 from types import FunctionType
@@ -22,6 +21,7 @@ from typing import Any
 import umber.core as mx
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LAYERS = os.path.join(_HERE, "nn", "layers", "")
 
 # Accepted types by annotation; other annotations are not checked.
 _KINDS: dict[str, tuple[Any, ...]] = {
@@ -54,6 +54,8 @@ _CHECKED_AT_CREATION = "Schedule"
 _CHECKED_AT_CALL = "Initializer"
 _ARGUMENT_ERRORS = (TypeError, ValueError, IndexError, OverflowError, RecursionError, OSError)
 _INNER_ERRORS = (AttributeError, KeyError, ZeroDivisionError)
+# Flags of code objects, of which `inspect` has the names, too.
+CO_VARARGS, CO_VARKEYWORDS = 0x04, 0x08
 # Python's message for a call that does not fit the signature.
 _WRONG_CALL = re.compile(r"\(\) (takes|missing|got (an unexpected|multiple|some)) ")
 
@@ -125,14 +127,13 @@ def _guarded_constructor(function: Callable, name: str | None) -> Callable:
     Numbers of other types are converted to Python's. Flags may be any object; their truth value
     counts. For an `__init__` the name is None, and errors name its class.
     """
-    signature = inspect.signature(function)
-    as_numbers = _numbers_of(signature)
 
     @wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
         op = name or type(args[0]).__name__
-        args, kwargs = as_numbers(args, kwargs)
-        wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
+        parameters = _parameters_of(function)
+        args, kwargs = parameters.with_numbers(args, kwargs)
+        wrong = _wrong_argument(parameters, args, kwargs, _PLAIN)
         if wrong is not None:
             raise TypeError(f"[{op}] {wrong}")
         try:
@@ -149,14 +150,13 @@ def _guarded_constructor(function: Callable, name: str | None) -> Callable:
 
 def _checked_at_call(function: Callable, name: str) -> Callable:
     """The function, whose result checks the plain arguments of this call when it is called."""
-    signature = inspect.signature(function)
-    as_numbers = _numbers_of(signature)
 
     @wraps(function)
     def make(*args: Any, **kwargs: Any) -> Any:
-        args, kwargs = as_numbers(args, kwargs)
+        parameters = _parameters_of(function)
+        args, kwargs = parameters.with_numbers(args, kwargs)
         result = function(*args, **kwargs)
-        wrong = _wrong_argument(signature, args, kwargs, _PLAIN)
+        wrong = _wrong_argument(parameters, args, kwargs, _PLAIN)
         if wrong is None:
             return result
 
@@ -169,19 +169,59 @@ def _checked_at_call(function: Callable, name: str) -> Callable:
     return make
 
 
-def _numbers_of(signature: inspect.Signature) -> Callable[[tuple, dict], tuple[tuple, dict]]:
-    """A function that converts the numbers among the arguments of a call to Python's."""
-    kinds = {key: _kind_of(parameter) for key, parameter in signature.parameters.items()}
-    names = [*kinds]
+class _Parameters:
+    """The parameters of a function, read from its code.
 
-    def as_numbers(args: tuple, kwargs: dict) -> tuple[tuple, dict]:
-        numbers = (_as_number(kinds[key], arg) for key, arg in zip(names, args, strict=False))
+    Constructors need them in every program, and `inspect` takes as long to import as all layers.
+    """
+
+    def __init__(self, function: Any) -> None:
+        while hasattr(function, "__wrapped__"):
+            function = function.__wrapped__
+        code = function.__code__
+        count = code.co_argcount + code.co_kwonlyargcount
+        self.positional: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+        names = code.co_varnames[:count]
+        # Without those that collect several arguments.
+        self.annotations = {name: str(function.__annotations__.get(name, "")) for name in names}
+        self._kinds = {name: _kind_of(text) for name, text in self.annotations.items()}
+        self._by_keyword = {*names[code.co_posonlyargcount :]}
+        defaults = len(function.__defaults__ or ())
+        self._required = {
+            *code.co_varnames[: code.co_argcount - defaults],
+            *names[code.co_argcount :],
+        }.difference(function.__kwdefaults__ or ())
+        self._takes_more = bool(code.co_flags & CO_VARARGS)
+        self._takes_keywords = bool(code.co_flags & CO_VARKEYWORDS)
+
+    def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any] | None:
+        """The arguments of a call by name; None if the call does not fit the signature."""
+        arguments = dict(zip(self.positional, args, strict=False))
+        keywords = self._by_keyword.intersection(kwargs)
+        fits = (
+            (self._takes_more or len(args) <= len(self.positional))
+            and (self._takes_keywords or len(keywords) == len(kwargs))
+            and keywords.isdisjoint(arguments)
+            and self._required <= {*arguments, *keywords}
+        )
+        if not fits:
+            return None
+        arguments.update({name: kwargs[name] for name in keywords})
+        return {name: arguments[name] for name in self.annotations if name in arguments}
+
+    def with_numbers(self, args: tuple, kwargs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+        """The arguments of a call, with the numbers among them converted to Python's."""
+        kinds = self._kinds
+        numbers = [
+            _as_number(kinds[key], arg) for key, arg in zip(self.positional, args, strict=False)
+        ]
         return (
-            (*numbers, *args[len(names) :]),
+            (*numbers, *args[len(numbers) :]),
             {key: _as_number(kinds.get(key, ""), arg) for key, arg in kwargs.items()},
         )
 
-    return as_numbers
+
+_parameters_of = cache(_Parameters)
 
 
 def _explain(
@@ -190,17 +230,20 @@ def _explain(
     """Rewrite the error's text, or return the error to raise instead."""
     if not _raised_in_package(error):
         return None
+    import inspect
+
     text = str(error.args[0]) if error.args else ""
-    signature = inspect.signature(function)
+    signature, parameters = inspect.signature(function), _parameters_of(function)
     head, bracket, rest = text.partition("] ")
     if text.startswith("[") and bracket:
         takes_functions = any(
             "Callable" in str(p.annotation) for p in signature.parameters.values()
         )
-        if not takes_functions and head[1:].rpartition(".")[2] != name:
+        is_of_other = takes_functions or _raised_in_layer(error)
+        if not is_of_other and head[1:].rpartition(".")[2] != name:
             # Name the user's argument rather than that of the inner function.
             wrong = isinstance(error, TypeError) and _wrong_argument(
-                signature, args, kwargs, tuple(_KINDS)
+                parameters, args, kwargs, tuple(_KINDS)
             )
             error.args = (f"[{name}] {wrong or rest}",)
         return None
@@ -212,11 +255,11 @@ def _explain(
             f"limit of {sys.getrecursionlimit()}, or contain themselves",
         )
         return None
-    wrong = _wrong_argument(signature, args, kwargs, tuple(_KINDS))
+    wrong = _wrong_argument(parameters, args, kwargs, tuple(_KINDS))
     if wrong is not None and not isinstance(error, TypeError):
         return TypeError(f"[{name}] {wrong}")
     wrong = wrong or _wrong_call(signature, args, kwargs, name)
-    if wrong is None and _raised_by_argument(error, signature, args, kwargs):
+    if wrong is None and _raised_by_argument(error, parameters, args, kwargs):
         return None
     if wrong is None:
         described = ", ".join(_described(arg) for arg in (*args, *kwargs.values()))
@@ -245,8 +288,19 @@ def _raised_in_package(error: Exception) -> bool:
     return bool(ours) and all(ours)
 
 
+def _raised_in_layer(error: Exception) -> bool:
+    """Whether it was raised in the call of a layer, which its text names."""
+    trace = error.__traceback__
+    while trace is not None:
+        code = trace.tb_frame.f_code
+        if code.co_name == "__call__" and code.co_filename.startswith(_LAYERS):
+            return True
+        trace = trace.tb_next
+    return False
+
+
 def _raised_by_argument(
-    error: Exception, signature: inspect.Signature, args: tuple, kwargs: dict
+    error: Exception, parameters: _Parameters, args: tuple, kwargs: dict
 ) -> bool:
     """Whether a function of the user that is not in the traceback raised it.
 
@@ -254,31 +308,29 @@ def _raised_by_argument(
     """
     if isinstance(error, TypeError) and _WRONG_CALL.search(str(error)):
         return True
-    arguments = signature.bind(*args, **kwargs).arguments
+    from inspect import unwrap
+
+    arguments = parameters.bind(args, kwargs) or {}
     return any(
-        callable(value) and not hasattr(inspect.unwrap(value), "__code__")
+        callable(value) and not hasattr(unwrap(value), "__code__")
         for name, value in arguments.items()
-        if str(signature.parameters[name].annotation).startswith("Callable")
+        if parameters.annotations[name].startswith("Callable")
     )
 
 
 def _wrong_argument(
-    signature: inspect.Signature, args: tuple, kwargs: dict, kinds: tuple[str, ...]
+    parameters: _Parameters, args: tuple, kwargs: dict, kinds: tuple[str, ...]
 ) -> str | None:
     """Describe the first argument of one of the `kinds` that does not match its annotation."""
-    try:
-        arguments = signature.bind(*args, **kwargs).arguments
-    except TypeError:
-        return None
-    for name, value in arguments.items():
-        parameter = signature.parameters[name]
-        annotation = str(parameter.annotation).removesuffix(" | None")
-        kind = _kind_of(parameter)
+    for name, value in (parameters.bind(args, kwargs) or {}).items():
+        is_optional = parameters.annotations[name].endswith(" | None")
+        annotation = parameters.annotations[name].removesuffix(" | None")
+        kind = _kind_of(annotation)
         if kind not in kinds or (
             annotation.startswith("Callable") and " | " in annotation.rpartition("]")[2]
         ):
             continue
-        if value is None and str(parameter.annotation).endswith("| None"):
+        if value is None and is_optional:
             continue
         is_flag = isinstance(value, bool) and kind in ("int", "float")
         if kind == "mx.array" and _is_like_array(value):
@@ -288,11 +340,9 @@ def _wrong_argument(
     return None
 
 
-def _kind_of(parameter: inspect.Parameter) -> str:
-    """The kind of a parameter by its annotation; "" if it collects several arguments."""
-    if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-        return ""
-    return str(parameter.annotation).removesuffix(" | None").partition("[")[0]
+def _kind_of(annotation: str) -> str:
+    """The kind of argument that an annotation names."""
+    return annotation.removesuffix(" | None").partition("[")[0]
 
 
 def _as_number(kind: str, value: Any) -> Any:
@@ -319,7 +369,7 @@ def _is_like_array(value: Any) -> bool:
     return getattr(getattr(value, "dtype", None), "kind", "") in ("b", "i", "u", "f", "c")
 
 
-def _wrong_call(signature: inspect.Signature, args: tuple, kwargs: dict, name: str) -> str | None:
+def _wrong_call(signature: Any, args: tuple, kwargs: dict, name: str) -> str | None:
     """Complaint about the number or the names of arguments."""
     try:
         signature.bind(*args, **kwargs)

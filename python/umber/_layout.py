@@ -1,15 +1,19 @@
-"""Names that modules of MLX import for their own use, and that programs import from there.
+"""The last step of a module's definition: `complete` guards its names and lets it find others.
 
-Examples are `mlx.nn.utils.tree_flatten` and `mlx.nn.losses.Literal`. `complete` adds them to the
-modules of umber. They are looked up lazily and are in no `__all__`.
+Some public names of the packages are imported when they are first used, because most programs use
+few of the optimizers and layers. A module also finds the names that its counterpart in MLX imports
+for its own use, and that programs import from there, such as `mlx.nn.utils.tree_flatten` and
+`mlx.nn.losses.Literal`. These are in no `__all__`.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
+
+from umber import _errors, _names
 
 _LAYERS = (
     "activations base containers convolution convolution_transpose distributed dropout embedding "
@@ -28,6 +32,7 @@ _IMPORTED_NAMES: dict[str, dict[str, str]] = {
     },
     "umber.nn.layers.base": {
         "typing": "List Optional Tuple Union",
+        "": "textwrap",
         "umber.nn.mlx_private": "_unwrap _update_modules",
     },
     "umber.nn.layers.convolution": {"typing": "Union"},
@@ -107,27 +112,67 @@ _IMPORTED_NAMES: dict[str, dict[str, str]] = {
 }
 
 
-def complete(package: str) -> None:
-    """Add the names of the table to the imported modules of a package."""
-    for name in _IMPORTED_NAMES:
-        if name == package or name.startswith(f"{package}."):
-            vars(sys.modules[name])["__getattr__"] = _finder(name)
+def complete(namespace: dict[str, Any], later: Mapping[str, Sequence[str]] | None = None) -> None:
+    """Guard the public functions and classes of a module, and let it find names on first use.
+
+    Parameters
+    ----------
+    namespace : dict
+        The globals of the module, which has defined everything else.
+    later : dict of str to sequence of str, optional
+        Public names by the module that is imported on first use of one. Names that it has already,
+        because it has been imported, are copied. The source of a submodule is the package itself;
+        sources that are submodules need not be listed. Default: none.
+    """
+    module = namespace["__name__"]
+    later = dict(later or {})
+    sources = [source.rpartition(".") for source in later]
+    if submodules := [name for parent, _, name in sources if parent == module]:
+        later[module] = [*later.get(module, ()), *submodules]
+    for source, names in later.items():
+        imported = vars(sys.modules[source]) if source in sys.modules else {}
+        namespace.update({name: imported[name] for name in names if name in imported})
+    public = namespace.get("__all__", namespace)
+    own = {
+        name: value
+        for name, value in namespace.items()
+        if name in public and getattr(value, "__module__", None) == module
+    }
+    _errors.guard(own)
+    namespace.update(own)
+    if later or module in _IMPORTED_NAMES:
+        namespace["__getattr__"] = _finder(namespace, later)
+    if later:
+        found = [name for names in later.values() for name in names]
+
+        def __dir__() -> list[str]:
+            return sorted({*namespace, *found})
+
+        namespace["__dir__"] = __dir__
 
 
-def _finder(module: str) -> Callable[[str], Any]:
-    sources = {}
-    for source, names in _IMPORTED_NAMES[module].items():
+def _finder(namespace: dict[str, Any], later: Mapping[str, Sequence[str]]) -> Callable[[str], Any]:
+    module = namespace["__name__"]
+    public = {name: source for source, names in later.items() for name in names}
+    private = {}
+    for source, names in _IMPORTED_NAMES.get(module, {}).items():
         for entry in names.split():
             name, _, displayed = entry.partition(":")
-            sources[displayed or name] = (source, name)
+            private[displayed or name] = (source, name)
 
     def __getattr__(name: str) -> Any:
-        if name not in sources:
-            displayed = sys.modules[module].__name__
-            raise AttributeError(f"module {displayed!r} has no attribute {name!r}")
-        source, original = sources[name]
-        if not source:
-            return import_module(original)
-        return getattr(import_module(source), original)
+        if name in public:
+            source = public[name]
+            namespace[name] = value = (
+                import_module(f"{module}.{name}")
+                if source == module
+                else getattr(import_module(source), name)
+            )
+            _names.rename_imported()
+            return value
+        if name in private:
+            source, original = private[name]
+            return getattr(import_module(source), original) if source else import_module(original)
+        raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
 
     return __getattr__

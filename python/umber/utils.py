@@ -9,12 +9,11 @@ transforms of `umber.core`.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, TypeVar, overload
 
 import umber.core as mx
-from umber import _errors, _layout
+from umber import _layout
 
 _T = TypeVar("_T")
 
@@ -471,6 +470,8 @@ def register_dataclass(
     >>> tree_flatten(Affine(2, 3))
     [('scale', 2), ('shift', 3)]
     """
+    import dataclasses  # Takes longer than this module.
+
     op = "register_dataclass"
     if not (isinstance(cls, type) and dataclasses.is_dataclass(cls)):
         name = cls.__name__ if isinstance(cls, type) else type(cls).__name__
@@ -757,5 +758,4 @@ def _is_missing(tree: Any) -> bool:
     return tree is None or (isinstance(tree, (list, tuple, dict)) and len(tree) == 0)
 
 
-_errors.guard(globals())
-_layout.complete("umber.utils")
+_layout.complete(globals())

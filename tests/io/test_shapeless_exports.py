@@ -10,6 +10,11 @@ from nn_table import LAYERS, Indices, Lower, Shape, values_of
 from tolerances import tolerance_of
 from umber import nn
 
+# Many of the functions draw random numbers, which an export warns of.
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:.*draws random numbers", "ignore:.*updates running_"
+)
+
 REFUSED = r"argument .*axis \d+: got length \d+, expected \d+"
 
 
@@ -460,3 +465,23 @@ def test_a_matrix_and_its_transpose_are_one_tensor(path, tmp_path):
     assert len(mx.load(path, format="safetensors")) <= 2
     for got, want in zip(mx.import_function(path)(x), tied(x), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("fun", "operation"),
+    [
+        (lambda x: x.reshape(x.shape[0], -1), r" and has reshape to \(4, 6\)"),
+        (lambda x: mx.reshape(x, (x.shape[0], 3, 2)), r" and has reshape to \(4, 3, 2\)"),
+        (lambda x: x / x.shape[0], ""),
+    ],
+)
+def test_a_refusal_names_what_fixes_the_length(path, fun, operation):
+    x = mx.ones((4, 2, 3))
+    f = exported(path, fun, x)
+    assert mx.array_equal(f(x)[0], fun(x))
+    message = (
+        r"argument 1, axis 0: got length 2, expected 4: the graph depends on this length, "
+        rf"which the function reads{operation}\. Without reading it, as in x\.reshape\(-1, n\)"
+    )
+    with pytest.raises(ValueError, match=message):
+        f(x[:2])

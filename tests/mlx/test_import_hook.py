@@ -307,10 +307,13 @@ NAMES = {
     "nn.Linear(2, 2).__call__.__module__": "mlx.nn.layers.linear",
     "nn.relu.__module__": "mlx.nn.layers.activations",
     "nn.value_and_grad.__module__": "mlx.nn.utils",
+    "nn.LSTM.__module__": "mlx.nn.layers.recurrent",
+    "nn.LSTM(2, 2).__call__.__module__": "mlx.nn.layers.recurrent",
     "nn.utils.checkpoint.__module__": "mlx.nn.utils",
     "nn.losses.mse_loss.__module__": "mlx.nn.losses",
     "nn.init.normal.__module__": "mlx.nn.init",
     "repr(optim.Adam)": "<class 'mlx.optimizers.optimizers.Adam'>",
+    "optim.Muon.__module__": "mlx.optimizers.optimizers",
     "optim.cosine_decay.__module__": "mlx.optimizers.schedulers",
     "tree_map.__module__": "mlx.utils",
 }
@@ -345,7 +348,8 @@ def test_every_class_and_function_is_found_where_it_says_it_is_from():
         import copy, inspect, pickle, sys, typing
         import mlx.core as mx, mlx.nn as nn, mlx.optimizers as optim, mlx.utils
         for module in (mx, mx.linalg, mx.random, mx.fft, mx.fast, nn, nn.losses, nn.init, optim):
-            for name, value in vars(module).items():
+            for name in dir(module):
+                value = getattr(module, name)
                 if name[0] != "_" and (isinstance(value, type) or inspect.isbuiltin(value)):
                     if value.__module__.partition(".")[0] not in ("mlx", "umber"):
                         continue

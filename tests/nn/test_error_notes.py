@@ -64,7 +64,9 @@ def test_the_note():
     assert notes_of(lambda: model.layers[1](BAD), ValueError) == [
         NOTE.replace("in layers.1.", "in ").replace("Model", "Sequential")
     ]
-    with pytest.raises(ValueError, match=r"^\[matmul\] inner dimensions differ"):
+    with pytest.raises(
+        ValueError, match=r"^\[Linear\] got an input with the shape \(2, 5\), expected"
+    ):
         model(BAD)
 
 
@@ -279,7 +281,7 @@ def test_inherited_calls():
 
 
 def test_the_traceback_has_one_more_frame():
-    with pytest.raises(ValueError, match="matmul") as caught:
+    with pytest.raises(ValueError, match=r"\[Linear\]") as caught:
         Model()(BAD)
     frames = traceback.extract_tb(caught.value.__traceback__)
     wrappers = [frame for frame in frames if frame.filename == error_notes.__file__]

@@ -255,7 +255,7 @@ def test_modules_with_several_paths():
         (
             lambda m: nn.functional_call(m, {"layers.0.weight": mx.ones((4, 9))}, X),
             ValueError,
-            r"^\[matmul\] ",
+            r"^\[Linear\] ",
         ),
         (lambda m: nn.functional_call(m, {}, X, nope=1), TypeError, "nope"),
     ],
@@ -266,3 +266,20 @@ def test_wrong_calls_change_nothing(call, error, message):
     with pytest.raises(error, match=message):
         call(model)
     assert_unchanged(model, before)
+
+
+def test_errors_name_the_function():
+    model = nn.Sequential(nn.Linear(2, 3))
+    x = mx.ones((1, 2))
+    for parameters, text in [
+        ({"scale": mx.ones(2)}, "scale does not exist in the module (value of type array)"),
+        ({"layers.0.scale": mx.ones(2)}, "layers.0.scale does not exist in the module"),
+        ({"layers": [{"scale": mx.ones(2)}]}, "layers.0.scale does not exist in the module"),
+        ({"layers": mx.ones(2)}, "layers: cannot replace list with array"),
+        ({"layers": [{"weight": "x"}]}, "layers.0.weight: cannot replace array with str"),
+    ]:
+        with pytest.raises(ValueError, match=r"^\[functional_call\] ") as caught:
+            nn.functional_call(model, parameters, x)
+        assert text in str(caught.value)
+    with pytest.raises(ValueError, match=r"^\[Module\.update\] scale does not exist"):
+        model.update({"scale": mx.ones(2)})

@@ -536,7 +536,8 @@ def test_loading_checks_arrays_and_changes_nothing():
 
 @pytest.mark.parametrize("module", [nn, nn.losses, nn.init, optimizers], ids=lambda m: m.__name__)
 def test_public_functions_pickle_as_names(module):
-    functions = [f for f in vars(module).values() if isinstance(f, types.FunctionType)]
+    functions = [getattr(module, name) for name in dir(module)]
+    functions = [f for f in functions if isinstance(f, types.FunctionType)]
     assert functions
     for function in functions:
         if not function.__name__.startswith("_"):

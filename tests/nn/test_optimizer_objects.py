@@ -62,6 +62,50 @@ def test_reprs_of_what_goes_with_an_optimizer():
     )
 
 
+def test_html_shows_options_schedules_and_the_size_of_the_state():
+    optimizer = optimizers.Adam(optimizers.cosine_decay(0.5, 10), betas=[0.5, 0.75])
+    parameters = {"w": mx.ones((2, 3)), "b": [mx.ones(3)]}
+    optimizer.apply_gradients(parameters, parameters)
+    html = optimizer._repr_html_()
+    assert html.startswith('<div style="font-family: monospace"><div')
+    assert "Adam(learning_rate=0.5 by cosine_decay(init=0.5, decay_steps=10, end=0.0), " in html
+    assert "betas=[0.5, 0.75]" in html
+    assert "step=1)" in html
+    arrays = [array for _, array in tree_flatten(optimizer.state)]
+    size = 12 + 2 * 4 * 9
+    assert len(arrays) == 6
+    assert sum(array.nbytes for array in arrays) == size
+    assert f"state: 6 arrays, {size} bytes<" in html
+    assert optimizers.SGD(lambda step: 0.1)._repr_html_().count("&lt;lambda&gt;") == 1
+
+
+def test_html_of_several_optimizers_unfolds():
+    inner = optimizers.MultiSteps(optimizers.Lion(0.1), 4)
+    optimizer = optimizers.MultiOptimizer([optimizers.SGD(0.2), inner], [lambda *_: True])
+    html = optimizer._repr_html_()
+    assert html.count("<details") == html.count("</details>") == 2
+    assert "MultiOptimizer() <span" in html
+    assert "&lt;lambda&gt;: SGD(learning_rate=0.2, " in html
+    assert "(1) takes_rest: MultiSteps(every_k=4) <span" in html
+    assert "optimizer: Lion(learning_rate=0.1, " in html
+    total = len([leaf for _, leaf in tree_flatten(optimizer.state) if isinstance(leaf, mx.array)])
+    assert f'MultiOptimizer() <span style="opacity: 0.6">state: {total} arrays, ' in html
+
+
+@pytest.mark.parametrize(
+    ("made", "shown"),
+    [
+        (lambda: optimizers.EMA({"w": mx.ones(2)}, 0.5), "EMA(decay=0.5, bias_correction=True, "),
+        (lambda: optimizers.LBFGS(history_size=5), "history_size=5, "),
+        (lambda: optimizers.ReduceLROnPlateau(optimizers.SGD(0.1)), "optimizer: SGD("),
+    ],
+)
+def test_html_of_what_goes_with_an_optimizer(made, shown):
+    html = made()._repr_html_()
+    assert shown in html
+    assert " arrays, " in html
+
+
 def test_reprs_of_optimizers_of_ones_own():
     class Own(optimizers.Optimizer):
         def __init__(self, size, *rest, **options):

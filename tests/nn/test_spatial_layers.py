@@ -195,9 +195,17 @@ def test_wrong_arguments(make, message):
 @pytest.mark.parametrize(
     ("layer", "shape", "message"),
     [
-        (nn.Conv1d(4, 6, 3), (2, 9, 5), "conv"),
-        (nn.MaxPool1d(2), (4,), r"^\[MaxPool1d\] got an input with the shape \(4,\), expected 2"),
-        (nn.AvgPool2d(2), (1, 2, 3, 4, 5), r"^\[AvgPool2d\] got an input .* expected 3 or 4 axes"),
+        (nn.Conv1d(4, 6, 3), (2, 9, 5), r"^\[Conv1d\] .* expected \(N, L, 4\): channels"),
+        (
+            nn.MaxPool1d(2),
+            (4,),
+            r"^\[MaxPool1d\] got an input with the shape \(4,\), expected \(N, L, C\) or",
+        ),
+        (
+            nn.AvgPool2d(2),
+            (1, 2, 3, 4, 5),
+            r"^\[AvgPool2d\] .* expected \(N, H, W, C\) or \(H, W, C\)",
+        ),
         (nn.AdaptiveMaxPool2d(2), (4, 4), r"^\[AdaptiveMaxPool2d\] got an input with the shape"),
         (nn.AdaptiveAvgPool1d(2), (1, 0, 3), r"^\[AdaptiveAvgPool1d\] .* expected at least one el"),
         (

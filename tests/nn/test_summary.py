@@ -69,7 +69,7 @@ def test_the_model_is_unchanged():
     assert mx.random.state[0].tolist() == key
     after = dict(tree_flatten(net))
     assert all(after[path] is before[path] for path in before)
-    with pytest.raises(ValueError, match="weight must have 5 input channels"):
+    with pytest.raises(ValueError, match=r"^\[Conv2d\] .* expected \(N, H, W, 3\)"):
         nn.summary(net, mx.zeros((2, 4, 4, 5)))
     assert calls == {kind: kind.__dict__.get("__call__") for kind in calls}
     after = dict(tree_flatten(net))
@@ -174,3 +174,22 @@ def test_modules_as_html():
     assert "&lt;lambda&gt;" in html
     assert html.startswith('<div style="font-family: monospace"><details')
     assert "Tanh()</div>" in nn.Tanh()._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("layer", "name"),
+    [
+        (nn.Linear(4, 3), "Linear"),
+        (nn.BatchNorm(4), "BatchNorm"),
+        (nn.LayerNorm(4), "LayerNorm"),
+        (nn.MaxPool2d(2), "MaxPool2d"),
+        (nn.Conv2d(4, 3, 1), "Conv2d"),
+        (nn.GRU(4, 3), "GRU"),
+    ],
+)
+def test_errors_of_layers_keep_their_names(layer, name):
+    for model in (layer, nn.Sequential(layer)):
+        with pytest.raises(ValueError, match=rf"^\[{name}\] "):
+            nn.summary(model, mx.ones((2, 5)))
+        with pytest.raises(ValueError, match=rf"^\[{name}\] "):
+            nn.functional_call(model, {}, mx.ones((2, 5)))

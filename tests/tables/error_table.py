@@ -115,7 +115,7 @@ ROWS: dict[str, Callable] = {
 
 def public(home: ModuleType | type) -> Iterator[tuple[str, object]]:
     """What a module or class defines for its users and can be called."""
-    for name in dir(home):
+    for name in getattr(home, "__all__", None) or dir(home):
         value = getattr(home, name)
         is_ours = inspect.isclass(home) or (getattr(value, "__module__", "") or "").startswith(
             "umber"

@@ -260,3 +260,22 @@ def test_state_is_copied_with_its_owner():
 def test_what_cannot_be_pickled_says_so():
     with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
         pickle.dumps(mx.compile(lambda x: x))
+
+
+def test_kernels_are_methods():
+    class Scaled:
+        def __init__(self, factor):
+            self.factor = factor
+
+        @mx.fast.kernel
+        def apply(self, x, y):
+            """The sum, times the factor."""
+            return (x + y) * self.factor
+
+    x = mx.array([[1.0, 2.0], [3.0, 4.0]])
+    kernel = Scaled(3.0).apply
+    assert kernel(x, 1.0).tolist() == [[6.0, 9.0], [12.0, 15.0]]
+    assert (kernel.__name__, kernel.__doc__) == ("apply", "The sum, times the factor.")
+    assert mx.grad(lambda x: kernel(x, x).sum())(x).tolist() == [[6.0, 6.0], [6.0, 6.0]]
+    assert Scaled.apply is Scaled.apply
+    assert mx.fast.kernel(mx.sin).__get__(Scaled(1.0), Scaled)(x).shape == (2, 2)

@@ -10233,7 +10233,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     Notes
     -----
-    No memory is allocated for the arguments and nothing is computed. The random state does not advance.
+    No memory is allocated for the arguments and nothing is computed. The random state does not advance, and modules that `fun`
+    uses keep their arrays.
 
     Examples
     --------
@@ -10422,6 +10423,9 @@ def export_function(
     Notes
     -----
     The file is a safetensors file: arrays that `fun` captures are its tensors, the operations are in its metadata.
+
+    Modules that `fun` uses have their own arrays again after the trace. A warning says if `fun` updates them, or draws random
+    numbers without a key, as layers do in training mode: an imported function does neither.
 
     With `shapeless`, the imported function accepts any length along the axes for which all traces agree. Lengths that
     `fun` reads, and lengths on which its graph depends in a way that cannot be determined, stay fixed. A call with another

@@ -143,6 +143,13 @@ def uninstall() -> None:
         set_mlx_rules(False)
 
 
+def rename_imported() -> None:
+    """Give MLX's names to modules that have been imported since `install`."""
+    with _lock:
+        if _finder in sys.meta_path:
+            _renaming.extend()
+
+
 def module_name(ours: str) -> str:
     """The current name of the module that a class or function of umber belongs to."""
     return (_finder in sys.meta_path and name_of_contents(ours)) or ours
@@ -171,10 +178,8 @@ class _Loader(Loader):
     def exec_module(self, module: ModuleType) -> None:
         # The module has run under its own name; the import system has since set MLX's spec.
         module.__spec__ = self._spec
-        with _lock:
-            if _finder in sys.meta_path:
-                # No finder is called for names inside a module that is not a package.
-                _renaming.extend()
+        # No finder is called for names inside a module that is not a package.
+        rename_imported()
 
 
 class _Distribution(Distribution):

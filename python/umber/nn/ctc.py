@@ -7,6 +7,7 @@ Sequence Data with Recurrent Neural Networks", 2006.
 from __future__ import annotations
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.reduction import Reduction, reduce
 from umber.nn.sequence_steps import split_steps
 
@@ -202,3 +203,6 @@ def _check_labels(targets: mx.array, target_lengths: mx.array, labels: int, blan
             f"[ctc_loss] label {label} of sample {sample} is invalid, expected 0 to {labels - 1} "
             f"except the blank {blank}"
         )
+
+
+_layout.complete(globals())

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Literal
 
 import umber.core as mx
+from umber import _layout
 
 Initializer = Callable[..., mx.array]
 
@@ -424,3 +425,6 @@ def _fans(op: str, a: mx.array) -> tuple[int, int]:
         raise ValueError(f"[init.{op}] got an array with {a.ndim} axes, expected at least 2")
     kernel = math.prod(a.shape[1:-1])
     return a.shape[-1] * kernel, a.shape[0] * kernel
+
+
+_layout.complete(globals())

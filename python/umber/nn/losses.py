@@ -17,6 +17,7 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
+from umber import _layout
 from umber._mlx_rules import mlx_rules_hold
 from umber.nn.ctc import ctc_loss
 from umber.nn.reduction import Reduction, reduce
@@ -891,3 +892,6 @@ def _rows(op: str, scores: mx.array, targets: mx.array, axis: int) -> mx.array:
             f"{scores.shape} without axis {axis}"
         )
     return rows
+
+
+_layout.complete(globals())

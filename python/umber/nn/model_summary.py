@@ -9,6 +9,7 @@ from functools import wraps
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module, modules_in_order, own_parameters
 from umber.nn.layers.html_repr import escape
 from umber.nn.layers.parameter_swap import changes_undone
@@ -270,3 +271,6 @@ def _aligned(line: list[str], widths: list[int]) -> list[str]:
         *(cell.ljust(width) for cell, width in text),
         *(cell.rjust(width) for cell, width in numbers),
     ]
+
+
+_layout.complete(globals())

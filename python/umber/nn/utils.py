@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint
 from umber.nn.layers.parameter_swap import parameters_swapped, swap_parameters
-from umber.nn.model_summary import ModelSummary, SummaryRow, summary
 from umber.utils import tree_unflatten
+
+if TYPE_CHECKING:
+    from umber.nn.model_summary import ModelSummary, SummaryRow, summary
 
 __all__ = [
     "ModelSummary",
@@ -155,7 +158,7 @@ def functional_call(module: Callable[..., R], parameters: dict, /, *args: Any, *
         )
     if any(isinstance(key, str) and "." in key for key in dict.keys(parameters)):
         parameters = tree_unflatten(parameters)
-    with parameters_swapped(module, parameters):
+    with parameters_swapped(module, parameters, "functional_call"):
         return module(*args, **kwargs)
 
 
@@ -200,3 +203,6 @@ def average_gradients(
             f"[average_gradients] got a group of {group.size()} processes, expected one"
         )
     return gradients
+
+
+_layout.complete(globals(), {"umber.nn.model_summary": ["ModelSummary", "SummaryRow", "summary"]})

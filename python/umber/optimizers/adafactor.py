@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import as_numbers, in_float32
 from umber.optimizers.schedulers import Schedule
@@ -167,3 +168,6 @@ def _inverse_root(squares: mx.array, beta: mx.array, state: dict[str, mx.array])
 def _rms(x: mx.array) -> mx.array:
     """Root mean square of all elements."""
     return mx.sqrt(mx.square(x).mean())
+
+
+_layout.complete(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import as_numbers, in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
@@ -252,3 +253,6 @@ class Adamax(Adam):
         state["m"], state["v"] = m, v
         rate = self.learning_rate.astype(gradient.dtype)
         return parameter - rate * m / (v + nonzero(self.eps))
+
+
+_layout.complete(globals())

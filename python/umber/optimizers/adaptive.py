@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
@@ -228,3 +229,6 @@ def _check_not_negative(op: str, name: str, value: float) -> None:
 def _check_positive(op: str, name: str, value: float) -> None:
     if not value > 0:
         raise ValueError(f"[{op}] got {name} {value}, expected a number above 0")
+
+
+_layout.complete(globals())

@@ -7,14 +7,16 @@ from contextlib import contextmanager
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 from umber.optimizers.overflow import widened
-from umber.optimizers.reprs import with_options
+from umber.optimizers.reprs import Described, number_of
+from umber.optimizers.trees import assigned
 from umber.utils import tree_flatten, tree_map
 
 
-class EMA:
+class EMA(Described):
     """Moving average of the parameters of a model.
 
     Parameters
@@ -207,11 +209,11 @@ class EMA:
                 f"[EMA] state: got {type(state).__name__} without {', '.join(sorted(missing))}, "
                 "expected a dict with step and average"
             )
-        self._state = state
+        self._state = assigned(self._state, state)
 
-    def __repr__(self) -> str:
-        """The class with its options and the number of updates."""
-        return with_options(self, step=self._state["step"])
+    def _repr_options(self) -> dict[str, str]:
+        """The options and the number of updates."""
+        return super()._repr_options() | {"step": number_of(self._state["step"])}
 
     def _weight(self, step: mx.array) -> mx.array:
         """The weight of the newest parameters."""
@@ -219,3 +221,6 @@ class EMA:
             return 1 / step
         weight = mx.array(1 - self.decay, mx.float64)
         return weight / (1 - self.decay**step) if self.bias_correction else weight
+
+
+_layout.complete(globals())

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-import inspect
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn import Module
-from umber.optimizers.reprs import name_of, number_of
+from umber.optimizers.reprs import Described, name_of, number_of
 from umber.optimizers.schedulers import Schedule
 from umber.optimizers.trees import (
+    assigned,
     check_gradients,
     check_order,
+    child_at,
+    has_fixed_entries,
     has_states,
     restored_on_error,
     same_shapes,
     with_states,
 )
-from umber.utils import tree_flatten, tree_map, tree_map_with_path, tree_merge
+from umber.utils import _child, tree_flatten, tree_map, tree_map_with_path, tree_merge
 
 _ABSENT = object()
 
 
-class Optimizer:
+class Optimizer(Described):
     """Base class of optimizers: an update rule and its state.
 
     Parameters
@@ -85,6 +87,8 @@ class Optimizer:
         ------
         TypeError
             If `parameters` is a list or tuple.
+        ValueError
+            If an assigned state has other entries than those of this optimizer.
 
         See Also
         --------
@@ -106,6 +110,8 @@ class Optimizer:
                 f"[{type(self).__name__}] got a {type(parameters).__name__} of parameters, "
                 "expected a dict or one array"
             )
+        if not self._initialized and has_fixed_entries(self):
+            self._check_entries(parameters, self._state, "")
         # In place, so that a compiled step that holds the dict sees the new entries.
         if isinstance(parameters, mx.array):
             self._init_root(parameters)
@@ -240,7 +246,7 @@ class Optimizer:
         ------
         ValueError
             If a gradient has no parameter, or another shape than its parameter, or the state of a
-            parameter has the wrong shape.
+            parameter has the wrong shape or the entries of another optimizer.
         TypeError
             If a gradient or parameter is not an array, or the arguments are in the wrong order.
         KeyError
@@ -281,6 +287,27 @@ class Optimizer:
             self._check_states(gradients, parameters, error)
             raise
 
+    def _check_entries(self, parameters: Any, state: Any, path: str) -> None:
+        """Raise if an assigned state has entries that this optimizer does not use."""
+        if isinstance(parameters, (dict, list, tuple)):
+            pairs = parameters.items() if isinstance(parameters, dict) else enumerate(parameters)
+            for key, child in pairs:
+                inner = child_at(state, key)
+                if inner:
+                    self._check_entries(child, inner, f"{path}.{key}" if path else str(key))
+            return
+        # The state of a single parameter is beside the numbers of the optimizer.
+        if not path or not isinstance(state, dict) or not _is_inexact(parameters):
+            return
+        new: dict[str, mx.array] = {}
+        self.init_single(parameters, new)
+        if not state.keys() <= new.keys():
+            name = type(self).__name__
+            raise ValueError(
+                f"[{name}] the state of {name} for {path}: got {', '.join(map(str, state))}, "
+                f"expected {', '.join(new)}; it is that of another optimizer or other options"
+            )
+
     def _check_states(
         self, gradients: Any, parameters: Any, cause: Exception | None = None
     ) -> None:
@@ -297,12 +324,14 @@ class Optimizer:
             pairs = gradients.items() if isinstance(gradients, dict) else enumerate(gradients)
             prefix = f"{path}." if path else ""
             errors = (
-                self._wrong_state(child, parameters[key], state[key], f"{prefix}{key}")
+                self._wrong_state(
+                    child, _child("update", parameters, key), state[key], f"{prefix}{key}"
+                )
                 for key, child in pairs
                 if tree_flatten(child)
             )
             return next((error for error in errors if error is not None), None)
-        if not mx.issubdtype(parameters.dtype, mx.inexact):
+        if not _is_inexact(parameters):
             return None
         new: dict[str, mx.array] = {}
         self.init_single(parameters, new)
@@ -314,7 +343,10 @@ class Optimizer:
             )
         for name, value in new.items():
             if name not in state:
-                return KeyError(f"{subject} lacks {name!r}, expected {', '.join(new)}")
+                return KeyError(
+                    f"{subject} lacks {name!r}, expected {', '.join(new)}, "
+                    f"got {', '.join(map(str, state))}"
+                )
             if getattr(state[name], "shape", None) != value.shape:
                 got = getattr(state[name], "shape", type(state[name]).__name__)
                 return ValueError(f"{subject}: got {name} of shape {got}, expected {value.shape}")
@@ -322,20 +354,23 @@ class Optimizer:
 
     def _apply_to(self, gradient: mx.array, parameter: mx.array, state: dict) -> mx.array:
         # Indices, bools and packed codes have no gradient.
-        if not mx.issubdtype(parameter.dtype, mx.inexact):
+        if not _is_inexact(parameter):
             return parameter
         return self.apply_single(gradient, parameter, state)
 
     @property
     def state(self) -> dict[str, Any]:
-        """The state of the optimizer; a saved one may be assigned."""
+        """The state of the optimizer; a saved one may be assigned.
+
+        A compiled function that declares the state sees the assignment.
+        """
         return self._state
 
     @state.setter
     def state(self, state: dict[str, Any]) -> None:
         self._check_state(state)
         self._initialized = False
-        self._state = state
+        self._state = assigned(self._state, state)
 
     def _check_state(self, state: Any) -> None:
         if not isinstance(state, dict):
@@ -360,17 +395,19 @@ class Optimizer:
     def learning_rate(self, learning_rate: float | mx.array | Schedule) -> None:
         self._maybe_schedule("learning_rate", learning_rate)
 
-    def __repr__(self) -> str:
-        """The class with its hyperparameters and the number of steps, as they are now."""
-        arguments = inspect.signature(type(self).__init__).parameters
-        descriptions = []
+    def _repr_options(self) -> dict[str, str]:
+        """The hyperparameters and the number of steps."""
+        from inspect import signature  # Takes longer than this package.
+
+        arguments = signature(type(self).__init__).parameters
+        options = {}
         for name in dict.fromkeys([*arguments, *self._schedulers, "step"]):
             value = vars(self).get(name, self._state.get(name, _ABSENT))
             if value is not _ABSENT:
                 schedule = self._schedulers.get(name)
                 source = "" if schedule is None else f" by {name_of(schedule)}"
-                descriptions.append(f"{name}={number_of(value)}{source}")
-        return f"{type(self).__name__}({', '.join(descriptions)})"
+                options[name] = number_of(value) + source
+        return options
 
     def _parts(self) -> Iterator[Optimizer]:
         """The optimizers that have a learning rate of their own."""
@@ -473,13 +510,20 @@ class MultiOptimizer(Optimizer):
 
     def __repr__(self) -> str:
         """The class with its optimizers and their filters."""
-        parts = zip(self.optimizers, self.filters, strict=True)
-        lines = [
-            f"({i}) {name_of(matches)}: {optimizer!r}"
-            for i, (optimizer, matches) in enumerate(parts)
-        ]
-        text = textwrap.indent("\n".join(lines), "  ")
+        from textwrap import indent  # Takes longer than this module.
+
+        lines = [f"{path}: {optimizer!r}" for path, optimizer in self._repr_children()]
+        text = indent("\n".join(lines), "  ")
         return f"{type(self).__name__}(\n{text}\n)"
+
+    def _repr_options(self) -> dict[str, str]:
+        return {}
+
+    def _repr_children(self) -> list[tuple[str, Any]]:
+        parts = zip(self.optimizers, self.filters, strict=True)
+        return [
+            (f"({i}) {name_of(matches)}", optimizer) for i, (optimizer, matches) in enumerate(parts)
+        ]
 
     def _parts(self) -> Iterator[Optimizer]:
         for optimizer in self.optimizers:
@@ -567,6 +611,10 @@ def _select(tree: Any, owners: Any, owner: int) -> Any:
     return tree if owners == owner else {}
 
 
+def _is_inexact(parameter: mx.array) -> bool:
+    return mx.issubdtype(parameter.dtype, mx.inexact)
+
+
 def _is_empty(tree: Any) -> bool:
     return isinstance(tree, dict) and not tree
 
@@ -584,3 +632,6 @@ def _number_as_array(value: Any) -> Any:
 
 def _undefined(optimizer: Optimizer, method: str) -> NotImplementedError:
     return NotImplementedError(f"[{type(optimizer).__name__}] the class must define {method}")
+
+
+_layout.complete(globals())

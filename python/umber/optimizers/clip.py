@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.utils import tree_flatten, tree_map, tree_reduce
 
 
@@ -122,3 +123,6 @@ def clip_grad_value(grads: Any, clip_value: float) -> Any:
         return mx.clip(gradient, -clip_value, clip_value).astype(gradient.dtype)
 
     return tree_map(limited, grads)
+
+
+_layout.complete(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.adam import Adam
 from umber.optimizers.overflow import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
@@ -89,3 +90,6 @@ class LAMB(Adam):
         is_defined = (lengths[0] > 0) & (lengths[1] > 0)
         ratio = mx.where(is_defined, lengths[0] / lengths[1], 1)
         return parameter - self.learning_rate.astype(update.dtype) * ratio * update
+
+
+_layout.complete(globals())

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import umber.core as mx
+from umber import _layout
 from umber.nn import Module
 from umber.nn.utils import value_and_grad
 from umber.optimizers.line_search import Trial, strong_wolfe
-from umber.optimizers.reprs import with_options
+from umber.optimizers.reprs import Described, number_of
+from umber.optimizers.trees import assigned
 from umber.utils import tree_flatten, tree_map
 
 _CONVERGED = "the gradient is at most tolerance_grad"
@@ -63,7 +65,7 @@ class MinimizeInfo:
     message: str
 
 
-class LBFGS:
+class LBFGS(Described):
     """L-BFGS with a line search for the strong Wolfe conditions.
 
     Use it for a loss without noise: that of all data, without dropout. It then needs far fewer
@@ -276,16 +278,16 @@ class LBFGS:
         if not isinstance(state, dict) or "step" not in state:
             got = "a dict without it" if isinstance(state, dict) else type(state).__name__
             raise TypeError(f"[LBFGS] state: got {got}, expected a dict with the entry 'step'")
-        self._state = state
+        self._state = assigned(self._state, state)
 
     @property
     def step(self) -> mx.array:
         """Number of iterations so far, a uint64 scalar."""
         return self._state["step"]
 
-    def __repr__(self) -> str:
-        """The class with its options."""
-        return with_options(self, step=self.step)
+    def _repr_options(self) -> dict[str, str]:
+        """The options and the number of steps."""
+        return super()._repr_options() | {"step": number_of(self.step)}
 
     def _run(
         self, loss_and_grad: Callable[[Any], tuple[Any, Any]], parameters: Any, state: dict
@@ -502,3 +504,6 @@ def _max_abs(x: mx.array) -> float:
 def _dot(x: mx.array, y: mx.array) -> mx.array:
     """The scalar product in float64, where products of float32 do not underflow."""
     return (x.astype(mx.float64) * y.astype(mx.float64)).sum()
+
+
+_layout.complete(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import as_numbers, in_float32
 from umber.optimizers.schedulers import Schedule
@@ -88,3 +89,6 @@ class Lion(Optimizer):
         if self.weight_decay > 0:
             parameter = (1 - rate * self.weight_decay) * parameter
         return parameter - rate * mx.sign(c)
+
+
+_layout.complete(globals())

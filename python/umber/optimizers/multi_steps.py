@@ -6,11 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.tree_paths import assign, find_slots
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import widened
 from umber.optimizers.schedulers import Schedule
-from umber.optimizers.trees import check_gradients, check_order, restored_on_error, snapshot
+from umber.optimizers.trees import (
+    assigned,
+    check_gradients,
+    check_order,
+    restored_on_error,
+    snapshot,
+)
 from umber.utils import tree_map, tree_merge
 
 
@@ -138,7 +145,8 @@ class MultiSteps(Optimizer):
     def state(self, state: dict[str, Any]) -> None:
         self._check_state(state)
         self.optimizer.state = state["optimizer"]
-        self._state = state
+        self._state = assigned(self._state, state)
+        self._state["optimizer"] = self.optimizer.state
 
     def _check_state(self, state: Any) -> None:
         super()._check_state(state)
@@ -178,3 +186,6 @@ def _promoted(gradient: mx.array, parameter: mx.array) -> mx.array:
     if not mx.issubdtype(parameter.dtype, mx.inexact):
         return parameter
     return parameter.astype(mx.result_type(gradient, parameter))
+
+
+_layout.complete(globals())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import in_float32
 from umber.optimizers.schedulers import Schedule
@@ -116,3 +117,6 @@ def _orthogonal(x: mx.array, steps: int) -> mx.array:
         squares = x @ x.T
         x = a * x + (b * squares + c * squares @ squares) @ x
     return x.T if is_tall else x
+
+
+_layout.complete(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.adam import Adam
 from umber.optimizers.overflow import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
@@ -113,3 +114,6 @@ class NAdam(Adam):
         ahead = next_mu / (1 - product * next_mu) * m + (1 - mu) / (1 - product) * gradient
         root = mx.sqrt(v / (1 - b2**step).astype(v.dtype))
         return parameter - self.learning_rate.astype(v.dtype) * ahead / (root + nonzero(self.eps))
+
+
+_layout.complete(globals())

@@ -6,13 +6,14 @@ import math
 from typing import Literal
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
-from umber.optimizers.reprs import with_options
+from umber.optimizers.reprs import Described, number_of
 
 _ENTRIES = ("best", "num_bad_epochs", "cooldown_counter")
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(Described):
     """Reduce the learning rate of an optimizer when a metric has stopped improving.
 
     Parameters
@@ -179,9 +180,10 @@ class ReduceLROnPlateau:
                 )
         self._state = state
 
-    def __repr__(self) -> str:
-        """The class with its options and what is known of the metric."""
-        return with_options(self, **self._state)
+    def _repr_options(self) -> dict[str, str]:
+        """The options and what is known of the metric."""
+        known = {name: number_of(value) for name, value in self._state.items()}
+        return super()._repr_options() | known
 
     def _store(self, best: float, bad: int, cooldown: int) -> None:
         self._state["best"] = mx.array(best, mx.float64)
@@ -208,3 +210,6 @@ class ReduceLROnPlateau:
             reduced = max(rate * self.factor, self.min_lr)
             if rate - reduced > self.eps:
                 part.learning_rate = reduced
+
+
+_layout.complete(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.adam import Adam
 from umber.optimizers.overflow import in_float32, nonzero
 from umber.optimizers.schedulers import Schedule
@@ -107,3 +108,6 @@ class RAdam(Adam):
         scale = mx.where(is_rectified, factor / (mx.sqrt(v) + nonzero(self.eps)), 1)
         rate = self.learning_rate / (1 - b1**step)
         return parameter - rate.astype(v.dtype) * m * scale
+
+
+_layout.complete(globals())

@@ -1,4 +1,4 @@
-"""Text for the reprs of optimizers: options, numbers and the names of functions."""
+"""The reprs of optimizers: options, numbers, the names of functions and the size of the state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,45 @@ from collections.abc import Callable
 from typing import Any
 
 import umber.core as mx
+from umber.nn.layers.html_repr import to_html
+from umber.utils import tree_flatten
 
 
-def with_options(owner: Any, **more: Any) -> str:
-    """The class of an object with its public attributes, and more of them."""
-    options = {name: value for name, value in vars(owner).items() if not name.startswith("_")}
-    entries = (f"{name}={number_of(value)}" for name, value in (options | more).items())
-    return f"{type(owner).__name__}({', '.join(entries)})"
+class Described:
+    """Base class that shows an object with its options, as text and as HTML."""
+
+    state: Any
+
+    def __repr__(self) -> str:
+        """The class with its options, as they are now."""
+        entries = (f"{name}={text}" for name, text in self._repr_options().items())
+        return f"{type(self).__name__}({', '.join(entries)})"
+
+    def _repr_html_(self) -> str:
+        return to_html(self, name_of)
+
+    def _repr_options(self) -> dict[str, str]:
+        """The options that the repr shows, by name: the public attributes."""
+        return {
+            name: number_of(value) for name, value in vars(self).items() if not name.startswith("_")
+        }
+
+    def _extra_repr(self) -> str:
+        """The options that are not shown as nodes of their own."""
+        children = dict(self._repr_children())
+        options = self._repr_options().items()
+        return ", ".join(f"{name}={text}" for name, text in options if name not in children)
+
+    def _repr_children(self) -> list[tuple[str, Any]]:
+        """The optimizers in this one, by name."""
+        attributes = vars(self).items()
+        return [(name, value) for name, value in attributes if isinstance(value, Described)]
+
+    def _repr_note(self) -> str:
+        """The number and size of the arrays of the state."""
+        leaves = (leaf for _, leaf in tree_flatten(self.state))
+        sizes = [leaf.nbytes for leaf in leaves if isinstance(leaf, mx.array)]
+        return f"state: {len(sizes):,} arrays, {sum(sizes):,} bytes"
 
 
 def number_of(value: Any) -> str:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Literal
 
 import umber.core as mx
+from umber import _layout
 
 Schedule = Callable[[mx.array], mx.array]
 
@@ -454,3 +455,6 @@ def _join_schedules(
     for boundary, later in zip(boundaries, schedules[1:], strict=True):
         value = mx.where(step < boundary, value, later(step - boundary))
     return value
+
+
+_layout.complete(globals())

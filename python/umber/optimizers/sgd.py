@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import umber.core as mx
+from umber import _layout
 from umber.optimizers.base import Optimizer
 from umber.optimizers.overflow import in_float32
 from umber.optimizers.schedulers import Schedule
@@ -101,3 +102,6 @@ class SGD(Optimizer):
         v = self.momentum * state["v"] + (1 - self.dampening) * gradient
         state["v"] = v
         return parameter - rate * (gradient + self.momentum * v if self.nesterov else v)
+
+
+_layout.complete(globals())

@@ -8,8 +8,8 @@ from typing import Any
 
 import umber.core as mx
 from umber.nn import Module
-from umber.nn.layers.tree_paths import by_key
-from umber.utils import tree_flatten
+from umber.nn.layers.tree_paths import by_key, is_keyed, is_node, pairs_of
+from umber.utils import tree_flatten, tree_map
 
 
 def check_order(expected: str, gradients: Any, model: Any) -> None:
@@ -45,6 +45,21 @@ def _contents(tree: Any) -> Iterator[tuple[dict, dict]]:
             yield from _contents(child)
 
 
+def assigned(old: dict[str, Any], new: dict[str, Any]) -> dict[str, Any]:
+    """The dict to keep as state when `new` is assigned in place of `old`.
+
+    It is `new` itself, as in MLX, unless a compiled function declares `old` as its state: such a
+    function knows only that dict, which takes the entries of `new`.
+    """
+    if new is old or not mx._is_declared_state(old):  # type: ignore[attr-defined]
+        return new
+    # Copies of the containers, so that updates do not reach into the dict that was assigned.
+    entries = tree_map(lambda leaf: leaf, new)
+    old.clear()
+    old.update(entries)
+    return old
+
+
 @contextmanager
 def restored_on_error(state: Any) -> Iterator[None]:
     """Restore the dicts of a state if the body raises."""
@@ -59,6 +74,9 @@ def restored_on_error(state: Any) -> Iterator[None]:
 def check_gradients(op: str, gradients: Any, parameters: Any, path: str = "") -> None:
     """Raise for gradients without parameter or of another shape, before anything changes."""
     prefix = f"{path}." if path else ""
+    if is_node(parameters):
+        children = dict(pairs_of(parameters))
+        parameters = children if is_keyed(parameters) else [*children.values()]
     if isinstance(gradients, dict):
         for key, child in gradients.items():
             # A subtree without gradients may have no parameters.
@@ -109,6 +127,20 @@ def has_states(state: Any, gradients: Any) -> bool:
             i < len(state) and has_states(state[i], child) for i, child in enumerate(gradients)
         )
     return isinstance(state, dict)
+
+
+def child_at(tree: Any, key: Any) -> Any:
+    """The child of a dict, list or tuple at a key, or None."""
+    if isinstance(tree, dict):
+        return tree.get(key)
+    is_present = isinstance(tree, (list, tuple)) and isinstance(key, int) and key < len(tree)
+    return tree[key] if is_present else None
+
+
+def has_fixed_entries(optimizer: Any) -> bool:
+    """Whether `init_single` creates all entries of a state: other classes may add some later."""
+    rules = (type(optimizer).init_single, type(optimizer).apply_single)
+    return all(str(getattr(rule, "__module__", "")).startswith("umber.") for rule in rules)
 
 
 def with_states(state: Any, parameters: Any, init_single: Callable) -> Any:

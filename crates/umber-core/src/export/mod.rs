@@ -9,7 +9,9 @@ use umber_types::{Error, ErrorKind, Result, bail, ensure};
 
 pub use self::dot::{letters, to_dot};
 pub use self::mlx_names::{MlxOperation, Parameter};
-use crate::compile::{self, Axis, FreeAxes, Hints, ShapeGenericTrace, ShapeGuard, Traced, Tracing};
+use crate::compile::{
+    self, Axis, FreeAxes, GuardKind, Hints, ShapeGenericTrace, ShapeGuard, Traced, Tracing,
+};
 use crate::graph::tracing::Lengths;
 use crate::graph::{Array, ArraySpec, Program};
 use crate::op::Op;
@@ -281,9 +283,30 @@ impl Exported {
                 length + 1
             ),
             None => format!(
-                "{name}, axis {axis}: got length {length}, expected {traced}: the graph depends on this length"
+                "{name}, axis {axis}: got length {length}, expected {traced}: the graph depends on this length{}",
+                self.reason((argument, axis), traced)
             ),
         }
+    }
+
+    /// The reason why a length is fixed, as far as it is known, and the way out.
+    fn reason(&self, (argument, axis): Axis, length: usize) -> String {
+        let is_read = self.free.reads.iter().any(|read| {
+            read.slot as usize == argument && read.axis == axis && read.asked == GuardKind::Length
+        });
+        if !is_read {
+            return String::new();
+        }
+        let step = self.program.steps.iter().find_map(|step| match &step.op {
+            Op::Reshape(op) if op.shape.contains(&length) => Some(("reshape", &op.shape)),
+            Op::Broadcast(op) if op.shape.contains(&length) => Some(("broadcast_to", &op.shape)),
+            _ => None,
+        });
+        let user = step.map_or_else(String::new, |(op, shape)| format!(" and has {op} to {shape}"));
+        format!(
+            ", which the function reads{user}. Without reading it, as in x.reshape(-1, n) or flatten(x, 1) in place of \
+             x.reshape(x.shape[0], n), an export accepts other lengths"
+        )
     }
 
     /// The name of an argument for users.

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use super::walk::{IdMap, node_id, topological_until};
 use super::{Array, Node};
+use crate::op::Op;
+use crate::primitives::control::Control;
 
 /// The nodes through which outputs depend on sources, and a numbering of their outputs ("slots").
 #[derive(Debug)]
@@ -44,6 +46,21 @@ impl Tape {
     /// The tape of a traced function: only traced nodes can depend on its arguments.
     pub(crate) fn traced(sources: &[Array], outputs: &[Array]) -> Tape {
         Tape::between(sources, outputs, |node| !node.traced)
+    }
+
+    /// The tape of a traced function for its derivatives, which do not pass through `stop_gradient`.
+    pub(crate) fn differentiable(sources: &[Array], outputs: &[Array]) -> Tape {
+        Tape::differentiable_until(sources, outputs, |node| !node.traced)
+    }
+
+    /// The tape for derivatives between `sources` and `outputs`. Nodes for which `is_outside` is true cannot depend on a source.
+    pub(crate) fn differentiable_until(
+        sources: &[Array],
+        outputs: &[Array],
+        is_outside: impl Fn(&Arc<Node>) -> bool,
+    ) -> Tape {
+        let stops = |node: &Node| matches!(node.op(), Op::Control(Control::StopGradient));
+        Tape::between(sources, outputs, |node| stops(node) || is_outside(node))
     }
 
     fn assign_slots(&mut self, node: &Arc<Node>) {

@@ -4,8 +4,7 @@ use umber_types::tape::binary_dtype;
 use umber_types::{BinaryKind, Complex64, Result, Scalar, UnaryKind, bail};
 
 use super::rules::{
-    add, batch_elementwise, binary, conj, constant, div, is_stopped, mul, mul_absorbing, neg, sub, unary,
-    zeros_like,
+    add, batch_elementwise, binary, conj, constant, div, mul, mul_absorbing, neg, sub, unary, zeros_like,
 };
 use super::select::Select;
 use crate::backend::elementwise;
@@ -115,7 +114,6 @@ impl Binary {
             (Expn, 1) => neg(&times(binary(Expn, &sub(a, &constant(a, 1.0))?, b)?)?)?,
             (RelEntr, 0) => times(add(&unary(UnaryKind::Log, &div(a, b)?)?, &constant(a, 1.0))?)?,
             (RelEntr, _) => neg(&times(div(a, b)?)?)?,
-            (Zeta | Polygamma | GammaInc | GammaIncC | Expn, _) if is_stopped(a) => return Ok(None),
             (Zeta | Polygamma | GammaInc | GammaIncC | Expn, _) => bail!(
                 Value(self.0.name()),
                 "the derivative of {} with respect to its first argument is not available; wrap that in stop_gradient",

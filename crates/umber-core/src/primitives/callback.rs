@@ -6,12 +6,10 @@ use std::sync::Arc;
 
 use umber_types::{Device, Error, Result, Shape, ensure, error};
 
-use super::control::Control;
 use super::rules::{batch, reshape};
 use super::transfer;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
-use crate::op::Op;
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
@@ -95,13 +93,6 @@ impl fmt::Debug for Callback {
     }
 }
 
-/// Whether no derivative passes through an argument. Integers are cast for derivatives.
-fn is_stopped(argument: &Array) -> bool {
-    let node = argument.node();
-    matches!(node.op(), Op::Control(Control::StopGradient))
-        || (matches!(node.op(), Op::Cast(_)) && node.inputs().iter().all(is_stopped))
-}
-
 fn no_derivative() -> Error {
     error!(
         Value(OP),
@@ -129,8 +120,7 @@ impl Primitive for Callback {
     }
 
     fn vjp(&self, at: &Point<'_>, _cotangents: &[Array]) -> Rule<Cotangents> {
-        let mut sources = at.inputs.iter().zip(at.needs_cotangent);
-        let is_active = sources.any(|(input, &needs_cotangent)| needs_cotangent && !is_stopped(input));
+        let is_active = at.needs_cotangent.contains(&true);
         Some(if is_active { Err(no_derivative()) } else { Ok(at.inputs.iter().map(|_| None).collect()) })
     }
 

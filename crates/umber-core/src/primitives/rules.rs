@@ -41,19 +41,6 @@ pub(crate) fn power_of_two(x: &Array) -> Result<Array> {
     unary(UnaryKind::Exp2, &exponent)
 }
 
-/// Whether `x` is a result of `stop_gradient`, apart from changes of its shape and dtype and constants added to it.
-pub(crate) fn is_stopped(x: &Array) -> bool {
-    let node = x.node();
-    match (node.op(), node.inputs().as_slice()) {
-        (Op::Control(Control::StopGradient), _) => true,
-        (Op::Cast(_) | Op::Broadcast(_) | Op::Reshape(_), [x]) => is_stopped(x),
-        (Op::Binary(Binary(BinaryKind::Add | BinaryKind::Subtract)), [x, y]) => {
-            y.constant().is_some() && is_stopped(x)
-        }
-        _ => false,
-    }
-}
-
 /// `kind(a, b)` for arrays of one shape and dtype.
 pub(crate) fn binary(kind: BinaryKind, a: &Array, b: &Array) -> Result<Array> {
     debug_assert_eq!(a.shape(), b.shape());

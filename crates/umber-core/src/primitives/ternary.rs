@@ -2,9 +2,7 @@
 
 use umber_types::{Result, TernaryKind, UnaryKind, bail};
 
-use super::rules::{
-    add, batch_elementwise, constant, is_stopped, mul, mul_absorbing, neg, sub, unary, zeros_like,
-};
+use super::rules::{add, batch_elementwise, constant, mul, mul_absorbing, neg, sub, unary, zeros_like};
 use crate::backend::elementwise;
 use crate::generalization::{Change, Generalized};
 use crate::graph::{Array, ArraySpec, Specs};
@@ -26,7 +24,6 @@ impl Ternary {
         let digamma = |x: &Array| unary(UnaryKind::Digamma, x);
         let slope = match (self.0, i) {
             (TernaryKind::BetaInc, 2) => density(a, b)?,
-            (TernaryKind::BetaInc, _) if is_stopped(&at.inputs[i]) => return Ok(None),
             (TernaryKind::BetaInc, _) => bail!(
                 Value(self.0.name()),
                 "the derivatives of {} with respect to its first two arguments are not available; wrap those in stop_gradient",

@@ -79,7 +79,7 @@ pub(super) fn vjp(checkpoint: &Checkpoint, at: &Point<'_>, cotangents: &[Array])
         )
         .collect();
     let outputs = checkpoint.program.replay(&recomputed_arguments)?;
-    let tape = Tape::between(&sources, &outputs, |_| false);
+    let tape = Tape::differentiable_until(&sources, &outputs, |_| false);
     let mut slots = pull(&tape, &outputs, cotangents.iter().cloned().map(Some))?;
     let pulled: Vec<Option<Array>> = recomputed_arguments
         .iter()

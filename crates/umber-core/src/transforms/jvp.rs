@@ -58,7 +58,7 @@ pub fn push_forward(inputs: &[Array], outputs: &[Array], tangents: &[Array]) -> 
         // Tangents may be integers.
         checked.push(check_derivative(Some(cast(tangent, tangent.dtype().inexact())?), input)?);
     }
-    let tape = Tape::traced(inputs, outputs);
+    let tape = Tape::differentiable(inputs, outputs);
     let slots = push(&tape, inputs, checked, outputs)?;
     let tangent_of = |output: &Array| {
         let pushed = tape.slot(output).and_then(|slot| slots[slot].clone());
@@ -122,7 +122,7 @@ fn push_node(node: &Arc<Node>, tangents: &[Option<Array>]) -> Result<NodeTangent
     let is_custom = matches!(op, Op::Custom(custom) if custom.pushes_by_rule());
     if !is_custom && let Some(expanded) = op.expand(&inputs) {
         let expanded = expanded?;
-        let tape = Tape::between(&inputs, &expanded, |_| false);
+        let tape = Tape::differentiable_until(&inputs, &expanded, |_| false);
         let slots = push(&tape, &inputs, tangents.iter().cloned(), &expanded)?;
         return Ok(expanded.iter().map(|output| tape.slot(output).and_then(|i| slots[i].clone())).collect());
     }

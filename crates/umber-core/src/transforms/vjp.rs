@@ -54,7 +54,7 @@ pub fn pull_back(inputs: &[Array], outputs: &[Array], cotangents: &[Array]) -> R
             output.shape()
         );
     }
-    let tape = Tape::traced(inputs, outputs);
+    let tape = Tape::differentiable(inputs, outputs);
     let slots = pull(&tape, outputs, cotangents.iter().cloned().map(Some))?;
     let cotangent_of = |input: &Array| {
         let pulled = tape.slot(input).and_then(|slot| slots[slot].clone());
@@ -140,8 +140,8 @@ fn pull_expansion(node: &Arc<Node>, needs_cotangent: &[bool], cotangents: Output
         .filter(|(_, needs_cotangent)| **needs_cotangent)
         .map(|(input, _)| input.clone())
         .collect();
-    let tape =
-        Tape::between(&sources, &expanded, |node| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node)));
+    let is_input = |node: &Arc<Node>| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node));
+    let tape = Tape::differentiable_until(&sources, &expanded, is_input);
     let mut slots = pull(&tape, &expanded, cotangents)?;
     // Taken, not cloned: an array that is used as two inputs has one cotangent, not two.
     let mut take = |input: &Array| tape.slot(input).and_then(|slot| slots[slot].take());

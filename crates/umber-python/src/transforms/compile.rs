@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use umber_core::Array;
 use umber_core::compile::{self, Cache, CompiledGraph, ShapeGenericTrace, Traced};
@@ -231,10 +232,10 @@ impl CompiledFunction {
         Ok(Call { arguments, modules, inputs, outputs, arrays, argument_count, constants: signature.bytes })
     }
 
-    /// Whether a module is part of `inputs` or `outputs`, which then say what the function reads and changes of it.
-    fn declares(&self, module: &Bound<'_, PyAny>) -> PyResult<bool> {
-        let py = module.py();
-        Ok(holds(self.inputs.bind(py), module, 0)? || holds(self.outputs.bind(py), module, 0)?)
+    /// Whether a container is part of `inputs` or `outputs`, which then say what the function reads and changes of it.
+    fn declares(&self, container: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let py = container.py();
+        Ok(holds(self.inputs.bind(py), container, 0)? || holds(self.outputs.bind(py), container, 0)?)
     }
 
     /// Run the function on placeholders.
@@ -507,7 +508,33 @@ fn compile_function<'py>(
     if is_module(&owner) && !compiled.declares(&owner)? {
         compiled.module = Some(owner.unbind());
     }
-    wrap_function(compiled, fun)
+    let declares_state = inputs.is_some() || outputs.is_some();
+    let compiled = wrap_function(compiled, fun)?;
+    if declares_state {
+        with_state(py)?.call_method1("add", (&compiled,))?;
+    }
+    Ok(compiled)
+}
+
+/// The compiled functions that declare state: a `WeakSet`, which does not keep them alive.
+fn with_state(py: Python<'_>) -> PyResult<&Bound<'_, PyAny>> {
+    static FUNCTIONS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let create = || PyResult::Ok(py.import("weakref")?.getattr("WeakSet")?.call0()?.unbind());
+    Ok(FUNCTIONS.get_or_try_init(py, create)?.bind(py))
+}
+
+/// Whether a container is part of the `inputs` or `outputs` of a compiled function.
+///
+/// An object that holds the state replaces such a container in place, because the function knows no other.
+#[pyfunction]
+#[pyo3(name = "_is_declared_state")]
+fn is_declared_state(container: &Bound<'_, PyAny>) -> PyResult<bool> {
+    for compiled in with_state(container.py())?.try_iter()? {
+        if compiled?.cast::<CompiledFunction>()?.get().declares(container)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Make compiled functions call their original function on every call.
@@ -551,6 +578,7 @@ fn enable_compile() {
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(compile_function, module)?)?;
+    module.add_function(wrap_pyfunction!(is_declared_state, module)?)?;
     module.add_function(wrap_pyfunction!(disable_compile, module)?)?;
     module.add_function(wrap_pyfunction!(enable_compile, module)?)
 }

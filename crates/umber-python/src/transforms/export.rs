@@ -2,20 +2,24 @@
 //!
 //! One subject: export of functions to files, callbacks and graphs; a third of the lines is documentation.
 
+use std::cell::RefCell;
+use std::ffi::CString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyUserWarning, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyList, PyString, PyTuple};
 use umber_core::compile::Traced;
 use umber_core::export::{self, Exported, MlxOperation, Parameter, Signature, letters};
 use umber_core::graph::program::Operand;
 use umber_core::graph::tracing::Lengths;
+use umber_core::ops::random;
 use umber_core::transforms::Trace;
 use umber_core::{Array, ArraySpec};
 use umber_io::functions;
 
+use super::reachable_modules::ReachableModules;
 use super::{call_user, check_callable, grad};
 use crate::array::PyArray;
 use crate::dtype::PyDtype;
@@ -102,18 +106,42 @@ fn run(
 /// Trace `fun` on placeholders with the specs of a call's arrays.
 fn trace(py: Python<'_>, fun: &Bound<'_, PyAny>, call: &Call, shapeless: bool) -> PyResult<Exported> {
     let lengths = if shapeless { Lengths::Free } else { Lengths::Fixed };
+    let modules = ReachableModules::of(fun)?;
+    let random = random::state().or_raise()?;
+    let updated = RefCell::new(Vec::new());
     let trace_signature = |signature: &Signature| -> PyResult<Traced> {
         let tracing = export::begin(signature, lengths);
-        let outputs = run(py, fun, signature, &tracing.trace.inputs)?;
-        export::end(tracing, &outputs).or_raise()
+        let outputs = run(py, fun, signature, &tracing.trace.inputs);
+        updated.replace(modules.restore(py)?);
+        export::end(tracing, &outputs?).or_raise()
     };
     let signature = call.signature();
-    if shapeless {
-        return Exported::shapeless(signature, |other| trace_signature(other).map_err(Failure))
-            .map_err(|failure| failure.0);
+    let exported = if shapeless {
+        Exported::shapeless(signature, |other| trace_signature(other).map_err(Failure))
+            .map_err(|failure| failure.0)?
+    } else {
+        let traced = trace_signature(&signature)?;
+        Exported::new(signature, &traced).or_raise()?
+    };
+    let updated = updated.into_inner();
+    if !updated.is_empty() {
+        let text = format!(
+            "[export_function] the function updates {}, which an imported function does not: call model.eval() \
+             before the export, or return the new values",
+            updated.join(", ")
+        );
+        warn(py, text)?;
     }
-    let traced = trace_signature(&signature)?;
-    Exported::new(signature, &traced).or_raise()
+    if !random.is_same(&random::state().or_raise()?) {
+        let text = "[export_function] the function draws random numbers without a key: they are the same in every call \
+                    of the imported function. Call model.eval() before the export, or pass a key as an argument";
+        warn(py, text.to_owned())?;
+    }
+    Ok(exported)
+}
+
+fn warn(py: Python<'_>, text: String) -> PyResult<()> {
+    PyErr::warn(py, &py.get_type::<PyUserWarning>(), &CString::new(text)?, 1)
 }
 
 /// Error of `trace`: an exception of the traced function, or an error of umber.
@@ -189,6 +217,9 @@ fn as_tuple<'py>(py: Python<'py>, arrays: &[Array]) -> PyResult<Bound<'py, PyTup
 /// Notes
 /// -----
 /// The file is a safetensors file: arrays that `fun` captures are its tensors, the operations are in its metadata.
+///
+/// Modules that `fun` uses have their own arrays again after the trace. A warning says if `fun` updates them, or draws random
+/// numbers without a key, as layers do in training mode: an imported function does neither.
 ///
 /// With `shapeless`, the imported function accepts any length along the axes for which all traces agree. Lengths that
 /// `fun` reads, and lengths on which its graph depends in a way that cannot be determined, stay fixed. A call with another

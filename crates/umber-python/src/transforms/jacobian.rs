@@ -13,6 +13,7 @@ use umber_core::{ArraySpec, Shape, ops};
 
 use super::arguments::{ArgSelection, Assumption};
 use super::grad::{Primals, split_aux};
+use super::reachable_modules::ReachableModules;
 use super::substitution::{Substitution, claim};
 use super::wrapper::{Creation, bind, describe, reduce, wrap_function};
 use super::{Initialized, call_user, check_callable};
@@ -587,7 +588,8 @@ impl ShapeDtypeStruct {
 ///
 /// Notes
 /// -----
-/// No memory is allocated for the arguments and nothing is computed. The random state does not advance.
+/// No memory is allocated for the arguments and nothing is computed. The random state does not advance, and modules that `fun`
+/// uses keep their arrays.
 ///
 /// Examples
 /// --------
@@ -630,8 +632,10 @@ fn eval_shape<'py>(
     for value in &mut arguments {
         *value = substitution.leaves(value, &placeholder)?;
     }
+    let modules = ReachableModules::of(fun)?;
     let returned =
         call_user(fun, arguments[0].cast::<PyTuple>()?.clone(), Some(arguments[1].cast::<PyDict>()?));
+    modules.restore(py)?;
     ops::random::set_state(random).or_raise()?;
     let outputs = Pytree::of(&returned?)?;
     drop(substitution);

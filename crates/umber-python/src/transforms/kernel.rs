@@ -1,6 +1,7 @@
 //! `fast.kernel`: a Python function of scalars, applied to every element of arrays.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 use pyo3::{PyTraverseError, PyVisit};
@@ -86,6 +87,21 @@ impl ScalarKernel {
             call.call_once(scalars)
         })?;
         tree.rebuild(py, &outputs)
+    }
+
+    /// The kernel of a bound method: its instance is no operand.
+    fn __get__<'py>(
+        slf: &Bound<'py, Self>,
+        instance: Option<&Bound<'py, PyAny>>,
+        owner: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let function = slf.get().function.bind(slf.py());
+        if instance.is_none() || !function.hasattr(intern!(slf.py(), "__get__"))? {
+            return Ok(slf.clone());
+        }
+        let method = function.call_method1(intern!(slf.py(), "__get__"), (instance, owner))?;
+        let kernel = ScalarKernel { initialized: Initialized::YES, function: method.clone().unbind() };
+        wrap_function(kernel, &method)
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {

@@ -12,6 +12,7 @@ mod implicit;
 mod jacobian;
 pub(crate) mod kernel;
 mod leading_axes;
+mod reachable_modules;
 mod signature;
 mod state;
 mod substitution;

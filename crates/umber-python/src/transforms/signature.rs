@@ -223,10 +223,11 @@ impl<'a> Signature<'a> {
         }
     }
 
-    /// Append the class and the attributes of a container in a module.
+    /// Append the class and the attributes of a container in a module. Those of a node are in its auxiliary data.
     pub(super) fn state_container(&mut self, container: &Bound<'_, PyAny>) -> PyResult<()> {
-        let is_exact =
-            container.is_exact_instance_of::<PyDict>() || container.is_exact_instance_of::<PyList>();
+        let is_exact = container.is_exact_instance_of::<PyDict>()
+            || container.is_exact_instance_of::<PyList>()
+            || Node::is_registered(container);
         if self.is_in_modules() && !is_exact && is_container(container) {
             return self.instance(container.py(), Some(&container.clone().unbind()));
         }

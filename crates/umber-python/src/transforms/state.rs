@@ -167,6 +167,11 @@ impl StateSlot {
         self.object.get().set(py, array);
         Ok(())
     }
+
+    fn has_path_of(&self, other: &StateSlot, py: Python<'_>) -> bool {
+        let is_same = |(a, b): (&Py<PyAny>, &Py<PyAny>)| a.is(b) || a.bind(py).eq(b).unwrap_or(false);
+        self.path.len() == other.path.len() && self.path.iter().zip(&other.path).all(is_same)
+    }
 }
 
 /// Whether `value` is a state object of umber, such as the random state.
@@ -256,13 +261,13 @@ impl StateSnapshot {
 
     /// The slot of this snapshot with the same object at the same path.
     fn same(&self, py: Python<'_>, slot: &StateSlot) -> Option<&StateSlot> {
-        let is_same = |(a, b): (&Py<PyAny>, &Py<PyAny>)| a.is(b) || a.bind(py).eq(b).unwrap_or(false);
-        let matches = |known: &&StateSlot| {
-            known.object.is(&slot.object)
-                && known.path.len() == slot.path.len()
-                && known.path.iter().zip(&slot.path).all(is_same)
-        };
+        let matches = |known: &&StateSlot| known.object.is(&slot.object) && known.has_path_of(slot, py);
         self.slots.iter().find(matches).filter(|_| !slot.is_of_state_object)
+    }
+
+    /// Whether there was an array at the path of a slot.
+    pub(super) fn has_array_at(&self, py: Python<'_>, slot: &StateSlot) -> bool {
+        self.slots.iter().any(|known| known.has_path_of(slot, py))
     }
 
     /// Positions whose array changed.

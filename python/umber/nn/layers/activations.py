@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_last_axis
 
 __all__ = [
     "CELU",
@@ -1179,7 +1181,11 @@ class PReLU(Module):
         self.weight = mx.full((num_parameters,), init)
 
     def __call__(self, x: mx.array) -> mx.array:
-        return prelu(x, self.weight)
+        try:
+            return prelu(x, self.weight)
+        except ValueError:
+            check_last_axis(type(self).__name__, x, self.weight.size)
+            raise
 
 
 class ELU(Module):
@@ -1583,3 +1589,6 @@ class LogSoftmax(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         return log_softmax(x)
+
+
+_layout.complete(globals())

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.per_axis import per_axis
 from umber.nn.layers.pooling import check_axes
@@ -309,3 +310,6 @@ def _windows(size: int, count: int) -> tuple[mx.array, mx.array]:
     indices = mx.array(first, mx.int32)[:, None] + steps
     ends = mx.array(end, mx.int32)[:, None]
     return mx.minimum(indices, ends - 1), indices < ends
+
+
+_layout.complete(globals())

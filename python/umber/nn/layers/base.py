@@ -6,7 +6,6 @@ One subject: one class, whose methods call each other so that subclasses can ove
 from __future__ import annotations
 
 import os
-import textwrap
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
@@ -14,11 +13,21 @@ from reprlib import recursive_repr
 from typing import Any, BinaryIO, NamedTuple
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.error_notes import name_modules
 from umber.nn.layers.hidden_parameters import find_hidden
 from umber.nn.layers.html_repr import to_html
 from umber.nn.layers.ties import Tie, tie, tie_of, untie
-from umber.nn.layers.tree_paths import Slot, assign, containers_in, find_slots, with_elements
+from umber.nn.layers.tree_paths import (
+    Slot,
+    assign,
+    containers_in,
+    find_slots,
+    is_keyed,
+    is_node,
+    pairs_of,
+    with_children,
+)
 from umber.nn.layers.weights import (
     IncompatibleKeys,
     by_path,
@@ -64,6 +73,11 @@ class Module(dict):
     so every module is a pytree; other attributes are plain Python attributes. Arrays with names
     that do not begin with an underscore are parameters. Subclasses call ``super().__init__()`` and
     define `__call__`.
+
+    So are instances of classes registered by `umber.utils.register_dataclass` or
+    `register_tree_node`. Their children are parameters under the names given there, or their
+    indices, and in `parameters()` they are dicts or lists. An update stores a new instance, which
+    the class's function creates from all its children.
 
     Arrays and modules in other containers, such as sets, or in objects of other classes are not
     part of the tree; assigning one warns. An entry cannot have the name of an attribute of the
@@ -123,7 +137,7 @@ class Module(dict):
 
     def __setattr__(self, key: str, value: Any) -> None:
         _warn_of_hidden(self, key, value)
-        is_entry = isinstance(value, (mx.array, dict, list, tuple))
+        is_entry = isinstance(value, (mx.array, dict, list, tuple)) or is_node(value)
         if is_entry and not _is_settable(self, key):
             self.__dict__.pop(key, None)
             super().__setitem__(key, value)
@@ -160,10 +174,12 @@ class Module(dict):
 
     @recursive_repr()
     def __repr__(self) -> str:
+        from textwrap import indent  # Takes longer than this module.
+
         children = self._repr_children()
         text = f"{type(self).__name__}({self._extra_repr()}"
         for path, child in children:
-            text += "\n" + textwrap.indent(f"({path}): {_shown(child)}", "  ")
+            text += "\n" + indent(f"({path}): {_shown(child)}", "  ")
         return text + ("\n)" if children else ")")
 
     def _repr_html_(self) -> str:
@@ -172,6 +188,11 @@ class Module(dict):
     def _repr_children(self) -> list[tuple[str, Any]]:
         """The modules and functions that the repr shows, by path."""
         return tree_flatten(self.children(), is_leaf=self.is_module)
+
+    def _repr_note(self) -> str:
+        """What HTML shows beside the repr."""
+        count = sum(array.size for _, array in tree_flatten(self.parameters()))
+        return f"{count:,} parameters" if count else ""
 
     def _extra_repr(self) -> str:
         """Text between the parentheses of the repr; for subclasses to override."""
@@ -226,7 +247,8 @@ class Module(dict):
         Returns
         -------
         bool
-            True for modules, dicts and lists, and for tuples that hold arrays or modules.
+            True for modules, dicts and lists, and for tuples and instances of registered classes
+            that hold arrays or modules.
 
         Examples
         --------
@@ -252,8 +274,8 @@ class Module(dict):
         Returns
         -------
         bool
-            True for arrays, modules, dicts and lists, and for tuples that hold arrays or modules,
-            unless the name begins with an underscore.
+            True for arrays, modules, dicts and lists, and for tuples and instances of registered
+            classes that hold arrays or modules, unless the name begins with an underscore.
 
         Examples
         --------
@@ -310,7 +332,8 @@ class Module(dict):
             Applied to each leaf. Default: the identity.
         is_leaf_fn : callable, optional
             Called like `filter_fn`. If true, the value is a leaf and not traversed. Default: all
-            values are leaves except modules, dicts, lists, and tuples that hold arrays or modules.
+            values are leaves except modules, dicts, lists, and tuples and instances of registered
+            classes that hold arrays or modules.
 
         Returns
         -------
@@ -320,7 +343,8 @@ class Module(dict):
         Raises
         ------
         RuntimeError
-            If a value is neither a leaf nor a module, dict, list or tuple.
+            If a value is neither a leaf nor a module, dict, list, tuple or instance of a registered
+            class.
 
         See Also
         --------
@@ -1279,7 +1303,8 @@ def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
                 "saved nor reached by train() and eval()"
             )
             expected = (
-                f"the {contains} as attributes or in lists, tuples and dicts if they shall be"
+                f"the {contains} as attributes, or in lists, tuples, dicts or children of classes "
+                "that umber.utils.register_tree_node knows, if they shall be"
             )
         warnings.warn(
             f"[{type(module).__name__}] {path}: got a {got}, expected {expected}", stacklevel=3
@@ -1289,7 +1314,7 @@ def _warn_of_hidden(module: Module, key: str, value: Any) -> None:
 def _all_in(module: Module) -> list[Any]:
     """The module and everything in it: modules, containers and leaves."""
     containers = containers_in(module)
-    entries = (dict.values(each) if isinstance(each, dict) else each for each in containers)
+    entries = ((child for _, child in pairs_of(each)) for each in containers)
     return [module, *chain.from_iterable(entries)]
 
 
@@ -1321,22 +1346,24 @@ def _is_plain_leaf(_: Module, __: str, value: Any) -> bool:
 def _is_node(value: Any) -> bool:
     """Whether a value is a module or a container that may hold modules.
 
-    Tuples count only if they hold arrays or modules: most tuples are settings, such as sizes.
+    Tuples and nodes of registered classes count only if they hold arrays or modules: most tuples
+    are settings, such as sizes.
     """
-    return isinstance(value, (dict, list)) or (isinstance(value, tuple) and _holds_leaves(value))
+    is_setting = isinstance(value, tuple) or is_node(value)
+    return isinstance(value, (dict, list)) or (is_setting and _holds_leaves(value))
 
 
-def _holds_leaves(tree: tuple) -> bool:
-    """Whether a tuple holds arrays or modules, also in containers inside it."""
+def _holds_leaves(tree: Any) -> bool:
+    """Whether a tuple or node holds arrays or modules, also in containers inside it."""
     pending: list[Any] = [tree]
     entered: set[int] = set()
     while pending:
         value = pending.pop()
         if isinstance(value, (mx.array, Module)):
             return True
-        if isinstance(value, (dict, list, tuple)) and id(value) not in entered:
+        if (isinstance(value, (dict, list, tuple)) or is_node(value)) and id(value) not in entered:
             entered.add(id(value))
-            pending += value.values() if isinstance(value, dict) else value
+            pending += (child for _, child in pairs_of(value))
     return False
 
 
@@ -1387,19 +1414,20 @@ class _Walk(NamedTuple):
             return self.map_fn(value)
         if isinstance(value, Module):
             return self.traverse(value)
-        if isinstance(value, dict):
-            return {
-                k: self.enter_if_selected(module, f"{key}.{k}", child) for k, child in value.items()
-            }
-        if isinstance(value, (list, tuple)):
-            mapped = [
-                self.enter_if_selected(module, f"{key}.{i}", child) for i, child in enumerate(value)
-            ]
-            return with_elements(value, mapped) if isinstance(value, tuple) else mapped
+        if isinstance(value, (dict, list, tuple)) or is_node(value):
+            pairs = value.items() if isinstance(value, dict) else pairs_of(value)
+            mapped = {k: self.enter_if_selected(module, f"{key}.{k}", child) for k, child in pairs}
+            if is_keyed(value):
+                return mapped
+            children = [*mapped.values()]
+            return with_children(value, children) if isinstance(value, tuple) else children
         raise RuntimeError(
             f"[filter_and_map] {key}: got {type(value).__name__}, "
-            "expected a leaf, a module, a dict, a list or a tuple"
+            "expected a leaf, a module, a dict, a list, a tuple or a node of a registered class"
         )
 
     def enter_if_selected(self, module: Module, key: str, value: Any) -> Any:
         return self.enter(module, key, value) if self.filter_fn(module, key, value) else {}
+
+
+_layout.complete(globals())

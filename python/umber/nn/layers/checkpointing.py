@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import WRAPPER_UPDATES, update_wrapper
+from types import MethodType
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.parameter_swap import swap_parameters
 
@@ -23,7 +26,8 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
     Returns
     -------
     callable
-        Function with the arguments and results of `fn`.
+        Function with the arguments, the results and the metadata of `fn`. It can be pickled if
+        `module` and `fn` can, and is a method if it is an attribute of a class.
 
     Raises
     ------
@@ -59,12 +63,38 @@ def checkpoint(module: Module, fn: Callable | None = None) -> Callable:
     if transform is None:
         return fn
 
-    def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
-        restore = swap_parameters(module, parameters)
-        try:
-            return fn(*args, **kwargs)
-        finally:
-            restore()
+    return _Checkpointed(module, fn, transform)
 
-    transformed = transform(with_parameters)
-    return lambda *args, **kwargs: transformed(module.trainable_parameters(), *args, **kwargs)
+
+class _Checkpointed:
+    """A function with the parameters of its module as arguments of the checkpoint."""
+
+    def __init__(self, module: Module, fn: Callable, transform: Callable) -> None:
+        # The attributes of modules and other callable objects are their own state.
+        update_wrapper(self, fn, updated=WRAPPER_UPDATES if hasattr(fn, "__name__") else ())
+        self._module = module
+
+        def with_parameters(parameters: dict, *args: Any, **kwargs: Any) -> Any:
+            restore = swap_parameters(module, parameters)
+            try:
+                return fn(*args, **kwargs)
+            finally:
+                restore()
+
+        self._transformed = transform(with_parameters)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._transformed(self._module.trainable_parameters(), *args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else MethodType(self, instance)
+
+    def __reduce__(self) -> tuple:
+        return checkpoint, (self._module, self.__wrapped__)  # type: ignore[attr-defined]
+
+    def __repr__(self) -> str:
+        fn = self.__wrapped__  # type: ignore[attr-defined]
+        return f"<checkpoint of {getattr(fn, '__name__', type(fn).__name__)}>"
+
+
+_layout.complete(globals())

@@ -7,6 +7,7 @@ from operator import index
 from typing import Any, SupportsIndex, overload
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = ["Sequential"]
@@ -241,3 +242,6 @@ def _checked(modules: Iterable[Function]) -> list[Function]:
                 f"[Sequential] got {type(module).__name__}, expected modules or functions"
             )
     return modules
+
+
+_layout.complete(globals())

@@ -10,7 +10,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_channels_last
 from umber.nn.layers.per_axis import per_axis
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d"]
@@ -67,17 +69,22 @@ class _Convolution(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
+        try:
+            y = self._convolve(x)
+        except ValueError:
+            channels = self.weight.shape[-1] * self.groups
+            check_channels_last(type(self).__name__, x, self.axes, channels)
+            raise
+        return y + self.bias if "bias" in self else y
+
+    def _convolve(self, x: mx.array) -> mx.array:
         padding = self.padding
         if isinstance(padding, str):
             widths = self._same_padding()
-            y = mx.conv_general(
+            return mx.conv_general(
                 x, self.weight, self.stride, widths, self.dilation, groups=self.groups
             )
-        else:
-            y = type(self).convolve(
-                x, self.weight, self.stride, padding, self.dilation, self.groups
-            )
-        return y + self.bias if "bias" in self else y
+        return type(self).convolve(x, self.weight, self.stride, padding, self.dilation, self.groups)
 
     def _same_padding(self) -> tuple[list[int], list[int]]:
         """Zeros before and after each axis; an odd one is added after it, as in PyTorch and JAX."""
@@ -309,3 +316,6 @@ def _padding(name: str, padding: Padding, strides: tuple[int, ...]) -> Any:
 def _numbers(values: tuple[int, ...]) -> Any:
     """A number for one spatial axis, a tuple for several, as layers show them."""
     return values[0] if len(values) == 1 else values
+
+
+_layout.complete(globals())

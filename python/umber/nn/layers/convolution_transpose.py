@@ -11,8 +11,10 @@ from collections.abc import Callable
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.convolution import Sizes, _numbers
+from umber.nn.layers.input_errors import check_channels_last
 from umber.nn.layers.per_axis import per_axis
 
 __all__ = ["ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
@@ -59,9 +61,13 @@ class _ConvolutionTranspose(Module):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = type(self).convolve(
-            x, self.weight, self.stride, self.padding, self.dilation, self.output_padding
-        )
+        try:
+            y = type(self).convolve(
+                x, self.weight, self.stride, self.padding, self.dilation, self.output_padding
+            )
+        except ValueError:
+            check_channels_last(type(self).__name__, x, self.axes, self.weight.shape[-1])
+            raise
         return y + self.bias if "bias" in self else y
 
 
@@ -234,3 +240,6 @@ class ConvTranspose3d(_ConvolutionTranspose):
 
     axes = 3
     convolve = staticmethod(mx.conv_transpose3d)
+
+
+_layout.complete(globals())

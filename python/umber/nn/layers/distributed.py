@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 from umber.nn.layers.linear import Linear
 from umber.nn.layers.quantized import QuantizedLinear
@@ -607,3 +608,6 @@ def _check(op: str, module: Module, sharding: Sharding) -> None:
     if not callable(sharding) and sharding not in _SHARDINGS:
         expected = " or ".join(map(repr, _SHARDINGS))
         raise ValueError(f"[{op}] got the sharding {sharding!r}, expected {expected}")
+
+
+_layout.complete(globals())

@@ -7,6 +7,7 @@ channels: Tompson et al., "Efficient Object Localization Using Convolutional Net
 from __future__ import annotations
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = ["Dropout", "Dropout2d", "Dropout3d"]
@@ -172,3 +173,6 @@ def _channel_mask_shape(op: str, x: mx.array, spatial_axes: int) -> tuple[int, .
             f"expected {spatial_axes + 1} or {spatial_axes + 2}"
         )
     return (*x.shape[: -1 - spatial_axes], *[1] * spatial_axes, x.shape[-1])
+
+
+_layout.complete(globals())

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_indices, check_last_axis
 from umber.nn.layers.quantized import QuantizedEmbedding
 
 __all__ = ["Embedding"]
@@ -75,7 +77,11 @@ class Embedding(Module):
         return f"{num_embeddings}, {dims}{padding}"
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = self.weight[x]
+        try:
+            y = self.weight[x]
+        except IndexError:
+            check_indices(type(self).__name__, x)
+            raise
         if self.padding_idx is None:
             return y
         # A negative index may mean the same vector.
@@ -106,7 +112,11 @@ class Embedding(Module):
         >>> layer.as_linear(mx.zeros((2, 16))).shape
         (2, 100)
         """
-        return x @ self.weight.T
+        try:
+            return x @ self.weight.T
+        except ValueError:
+            check_last_axis("as_linear", x, self.weight.shape[-1])
+            raise
 
     def to_quantized(
         self,
@@ -155,3 +165,6 @@ class Embedding(Module):
                 "are indices"
             )
         return QuantizedEmbedding.from_embedding(self, group_size, bits, mode)
+
+
+_layout.complete(globals())

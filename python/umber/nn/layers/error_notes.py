@@ -8,7 +8,6 @@ such as most layers, are not wrapped.
 
 from __future__ import annotations
 
-import inspect
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -17,6 +16,7 @@ from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import umber.core as mx
+from umber._errors import CO_VARARGS, CO_VARKEYWORDS
 
 # Generated, because a function of `*args` and `**kwargs` would cost ten times as much.
 _TEMPLATE = """
@@ -75,8 +75,8 @@ def _signature(code: CodeType) -> tuple[str, str, str]:
     names = iter(code.co_varnames)
     positional = [next(names) for _ in range(code.co_argcount)]
     keywords = [next(names) for _ in range(code.co_kwonlyargcount)]
-    rest = [f"*{next(names)}"] if code.co_flags & inspect.CO_VARARGS else []
-    others = [f"**{next(names)}"] if code.co_flags & inspect.CO_VARKEYWORDS else []
+    rest = [f"*{next(names)}"] if code.co_flags & CO_VARARGS else []
+    others = [f"**{next(names)}"] if code.co_flags & CO_VARKEYWORDS else []
     parameters = [*positional]
     if code.co_posonlyargcount:
         parameters.insert(code.co_posonlyargcount, "/")

@@ -9,6 +9,8 @@ from collections.abc import Callable, ItemsView, Iterable, Iterator, KeysView, V
 from typing import Any, NamedTuple
 
 import umber.core as mx
+from umber.nn.layers.tree_paths import is_node, pairs_of
+from umber.utils import _flatten_node
 
 # Containers that are not pytrees.
 _COLLECTIONS = (set, frozenset, deque, KeysView, ValuesView, ItemsView, types.MappingProxyType)
@@ -47,7 +49,7 @@ def find_hidden(
     path : str
         Path of the tree.
     value : Any
-        The tree, of dicts, lists and tuples.
+        The tree, of dicts, lists, tuples and nodes of registered classes.
     is_module : callable
         Whether an object is a module.
     is_reached : callable
@@ -64,9 +66,13 @@ def find_hidden(
         path, value = pending.pop()
         if isinstance(value, mx.array) or is_module(value) or id(value) in entered:
             continue
-        if isinstance(value, (dict, list, tuple)):
+        if is_node(value) and (
+            contains := _contents_of(_flatten_node(value)[1], is_module, is_reached)
+        ):
+            yield HiddenValue(path, value, contains)
+        if isinstance(value, (dict, list, tuple)) or is_node(value):
             entered.add(id(value))
-            children = value.items() if isinstance(value, dict) else enumerate(value)
+            children = value.items() if isinstance(value, dict) else pairs_of(value)
             pending += [
                 (f"{path}.{key}", child)
                 for key, child in children

@@ -6,7 +6,9 @@ import math
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_last_axis
 from umber.nn.layers.quantized import QQLinear, QuantizedLinear
 
 __all__ = ["Bilinear", "Identity", "Linear"]
@@ -87,7 +89,11 @@ class Linear(Module):
         return f"input_dims={input_dims}, output_dims={output_dims}, bias={'bias' in self}"
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = x @ self.weight.T
+        try:
+            y = x @ self.weight.T
+        except ValueError:
+            check_last_axis(type(self).__name__, x, self.weight.shape[-1])
+            raise
         return y + self.bias if "bias" in self else y
 
     def to_quantized(
@@ -211,3 +217,6 @@ class Bilinear(Module):
         left = mx.unflatten(left, -1, (output_dims, input2_dims))
         y = (left @ x2[..., None]).squeeze(-1)
         return y + self.bias if "bias" in self else y
+
+
+_layout.complete(globals())

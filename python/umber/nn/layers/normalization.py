@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = [
@@ -487,3 +488,6 @@ def _scaled(y: mx.array, x: mx.array, weight: mx.array | None, bias: mx.array | 
     if x.dtype not in (mx.float16, mx.bfloat16):
         return y
     return y.astype(mx.result_type(x, *(a for a in (weight, bias) if a is not None)))
+
+
+_layout.complete(globals())

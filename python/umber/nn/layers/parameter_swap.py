@@ -8,7 +8,17 @@ from typing import Any, NamedTuple
 
 import umber.core as mx
 from umber.nn.layers.base import Module, overrides
-from umber.nn.layers.tree_paths import Slot, assign, containers_in, current, find_slots, store
+from umber.nn.layers.tree_paths import (
+    Slot,
+    assign,
+    containers_in,
+    current,
+    find_slots,
+    is_node,
+    pairs_of,
+    store,
+    with_children,
+)
 
 _ABSENT = object()
 
@@ -35,14 +45,14 @@ def swap_parameters(module: Module, parameters: dict) -> Callable[[], None]:
 
 
 @contextmanager
-def parameters_swapped(module: Module, parameters: dict) -> Iterator[None]:
+def parameters_swapped(module: Module, parameters: dict, op: str) -> Iterator[None]:
     """Replace the parameters of a module by those of a tree while the context lasts.
 
     Unlike the function of `swap_parameters`, the end restores every parameter of the tree, also if
-    it was replaced or deleted in between.
+    it was replaced or deleted in between. Errors name `op`.
     """
     # An overridden `update` may know other names.
-    slots = find_slots(module, parameters, mx.array, strict=not overrides(module, "update"))
+    slots = find_slots(module, parameters, mx.array, not overrides(module, "update"), op)
     own = current(slots)
     restore = swap_parameters(module, parameters)
     try:
@@ -80,10 +90,26 @@ def _contents(module: Module) -> dict[int, _Content]:
         attributes = [vars(container)] if isinstance(container, Module) else []
         for entries in [container, *attributes]:
             if isinstance(entries, dict):
-                contents[id(entries)] = _Content(entries, dict(dict.items(entries)))
+                items = {key: _copy(value) for key, value in dict.items(entries)}
+                contents[id(entries)] = _Content(entries, items)
             elif isinstance(entries, list):
-                contents[id(entries)] = _Content(entries, [*entries])
+                contents[id(entries)] = _Content(entries, [_copy(value) for value in entries])
     return contents
+
+
+def _copy(value: Any) -> Any:
+    """A new node of the same leaves, since attributes of a node may change; other values as is."""
+    if not is_node(value):
+        return value
+    return with_children(value, [_copy(child) for _, child in pairs_of(value)])
+
+
+def _is_same(a: Any, b: Any) -> bool:
+    """Whether two values are one object, or nodes of one class that hold the same objects."""
+    if a is b or not is_node(a) or type(a) is not type(b):
+        return a is b
+    children = [[child for _, child in pairs_of(node)] for node in (a, b)]
+    return len(children[0]) == len(children[1]) and all(map(_is_same, *children))
 
 
 def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
@@ -101,8 +127,9 @@ def _undo(before: dict[int, _Content], after: dict[int, _Content]) -> None:
 def _undo_in_dict(container: dict, old: dict, new: dict) -> None:
     for key in old | new:
         original, changed = old.get(key, _ABSENT), new.get(key, _ABSENT)
-        is_current = dict.get(container, key, _ABSENT) is changed
-        if original is changed or not is_current or not (_is_tree(original) or _is_tree(changed)):
+        is_current = _is_same(dict.get(container, key, _ABSENT), changed)
+        is_tree = _is_tree(original) or _is_tree(changed)
+        if _is_same(original, changed) or not is_current or not is_tree:
             continue
         if original is _ABSENT:
             dict.__delitem__(container, key)
@@ -113,11 +140,12 @@ def _undo_in_dict(container: dict, old: dict, new: dict) -> None:
 def _undo_in_list(container: list, old: list, new: list) -> None:
     if len(old) == len(new) == len(container):
         for i, (original, changed) in enumerate(zip(old, new, strict=True)):
-            if container[i] is changed and _is_tree(changed):
+            is_current = _is_same(container[i], changed)
+            if is_current and _is_tree(changed) and not _is_same(original, changed):
                 container[i] = original
     elif len(container) == len(new) and any(map(_is_tree, old + new)):
         container[:] = old
 
 
 def _is_tree(value: Any) -> bool:
-    return isinstance(value, (mx.array, dict, list, tuple))
+    return isinstance(value, (mx.array, dict, list, tuple)) or is_node(value)

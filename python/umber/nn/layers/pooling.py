@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import layout_of
 from umber.nn.layers.per_axis import per_axis
 
 __all__ = [
@@ -330,8 +332,10 @@ class AvgPool3d(_AvgPool):
 def check_axes(op: str, x: mx.array, axes: int) -> None:
     """Raise for inputs that are neither `(N, *spatial, C)` nor `(*spatial, C)`."""
     if x.ndim not in (axes + 1, axes + 2):
+        layout = layout_of(axes)
         raise ValueError(
-            f"[{op}] got an input with the shape {x.shape}, expected {axes + 1} or {axes + 2} axes"
+            f"[{op}] got an input with the shape {x.shape}, expected ({layout}) or "
+            f"({layout.removeprefix('N, ')}): channels are the last axis"
         )
 
 
@@ -371,3 +375,6 @@ def _axes_in_tiles(x: mx.array, axes: int) -> list[int]:
     """The axes of the result of `_tiles` that run inside a window."""
     first = x.ndim - 1 - axes
     return [first + 2 * i + 1 for i in range(axes)]
+
+
+_layout.complete(globals())

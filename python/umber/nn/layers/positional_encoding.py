@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = ["ALiBi", "RoPE", "SinusoidalPositionalEncoding"]
@@ -355,3 +356,6 @@ class ALiBi(Module):
         power = 2 ** math.floor(math.log2(num_heads))
         values = slopes(power) + slopes(2 * power)[::2][: num_heads - power]
         return mx.array(values, dtype)[:, None, None]
+
+
+_layout.complete(globals())

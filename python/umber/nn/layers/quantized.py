@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
+from umber.nn.layers.input_errors import check_indices, check_last_axis
 from umber.utils import tree_map_with_path
 
 __all__ = ["QQLinear", "QuantizedEmbedding", "QuantizedLinear", "quantize"]
@@ -140,8 +142,13 @@ class QuantizedEmbedding(_FrozenCodes):
 
     def __call__(self, x: mx.array) -> mx.array:
         biases = self.biases
+        try:
+            codes = self.weight[x]
+        except IndexError:
+            check_indices(type(self).__name__, x)
+            raise
         return mx.dequantize(
-            self.weight[x],
+            codes,
             self.scales[x],
             None if biases is None else biases[x],
             **self._format_options(),
@@ -171,9 +178,13 @@ class QuantizedEmbedding(_FrozenCodes):
         >>> layer.as_linear(mx.zeros((2, 64))).shape
         (2, 100)
         """
-        return mx.quantized_matmul(
-            x, self.weight, self.scales, self.biases, **self._format_options()
-        )
+        try:
+            return mx.quantized_matmul(
+                x, self.weight, self.scales, self.biases, **self._format_options()
+            )
+        except ValueError:
+            check_last_axis("as_linear", x, self._width())
+            raise
 
     def _extra_repr(self) -> str:
         return f"{self.num_embeddings}, {self.dims}, {self._format_repr()}"
@@ -309,7 +320,12 @@ class QuantizedLinear(_FrozenCodes):
         )
 
     def __call__(self, x: mx.array) -> mx.array:
-        y = mx.quantized_matmul(x, self.weight, self.scales, self.biases, **self._format_options())
+        options = self._format_options()
+        try:
+            y = mx.quantized_matmul(x, self.weight, self.scales, self.biases, **options)
+        except ValueError:
+            check_last_axis(type(self).__name__, x, self._width())
+            raise
         return y + self.bias if "bias" in self else y
 
     @classmethod
@@ -488,7 +504,12 @@ class QQLinear(_Quantized):
 
     def __call__(self, x: mx.array) -> mx.array:
         scales = self.scales if self._quantized else None
-        return mx.qqmm(x, self.weight, scales, **self._format_options())
+        try:
+            return mx.qqmm(x, self.weight, scales, **self._format_options())
+        except ValueError:
+            width = self._width() if self._quantized else self.weight.shape[-1]
+            check_last_axis(type(self).__name__, x, width)
+            raise
 
     @classmethod
     def from_linear(
@@ -642,3 +663,6 @@ def quantize(
 
     layers = model.leaf_modules()
     model.update_modules(tree_map_with_path(replacement, layers, is_leaf=Module.is_module))
+
+
+_layout.complete(globals())

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.activations import tanh
 from umber.nn.layers.base import Module
 from umber.nn.sequence_steps import split_steps
@@ -576,3 +577,6 @@ class GRU(_Recurrent):
 def _affine(x: mx.array, weight: mx.array, bias: mx.array | None) -> mx.array:
     y = x @ weight.T
     return y if bias is None else y + bias
+
+
+_layout.complete(globals())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from operator import index
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = ["Flatten", "Unflatten"]
@@ -112,3 +113,6 @@ class Unflatten(Module):
 
     def __call__(self, x: mx.array) -> mx.array:
         return mx.unflatten(x, self.axis, self.shape)
+
+
+_layout.complete(globals())

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.activations import relu
 from umber.nn.layers.base import Module
 from umber.nn.layers.checkpointing import checkpoint as checkpointed
@@ -715,3 +716,6 @@ class Transformer(Module):
         """
         memory = self.encoder(src, src_mask)
         return self.decoder(tgt, memory, tgt_mask, memory_mask)
+
+
+_layout.complete(globals())

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Literal, NamedTuple, get_args
 
 import umber.core as mx
+from umber import _layout
 from umber.nn.layers.base import Module
 
 __all__ = ["Upsample"]
@@ -386,3 +387,6 @@ def _taps(
         tuple(tuple(j for j, _ in tap) for tap in taps),
         tuple(tuple(w for _, w in tap) for tap in taps),
     )
+
+
+_layout.complete(globals())

@@ -113,7 +113,7 @@ fn vjp_of(
         let _residuals = tracing::with_residuals(Residuals::Kept);
         program.replay(arguments)?
     };
-    let tape = Tape::traced(sources, &outputs);
+    let tape = Tape::differentiable(sources, &outputs);
     let slots = pull(&tape, &outputs, cotangents)?;
     Ok(sources.iter().map(|source| tape.slot(source).and_then(|slot| slots[slot].clone())).collect())
 }
@@ -126,7 +126,7 @@ fn pushed(
     tangents: &[Array],
 ) -> Result<(Vec<Array>, Vec<Option<Array>>)> {
     let outputs = program.replay(arguments)?;
-    let tape = Tape::traced(sources, &outputs);
+    let tape = Tape::differentiable(sources, &outputs);
     let slots = push(&tape, sources, tangents.iter().cloned().map(Some), &outputs)?;
     let tangents = outputs.iter().map(|output| tape.slot(output).and_then(|slot| slots[slot].clone()));
     let tangents = tangents.collect();

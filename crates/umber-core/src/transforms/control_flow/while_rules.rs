@@ -48,7 +48,7 @@ fn pull_limited(
     };
     let sources: Vec<Array> = chosen(inputs, needs_cotangent).cloned().collect();
     let is_input = |node: &Arc<Node>| inputs.iter().any(|input| Arc::ptr_eq(input.node(), node));
-    let tape = Tape::between(&sources, &outputs, is_input);
+    let tape = Tape::differentiable_until(&sources, &outputs, is_input);
     let mut slots = pull(&tape, &outputs, cotangents.iter().cloned())?;
     // Taken, not cloned: an array that is used as two inputs has one cotangent, not two.
     let mut take = |input: &Array| tape.slot(input).and_then(|slot| slots[slot].take());
@@ -65,12 +65,7 @@ pub(super) fn pull_while(
     cotangents: &[Option<Array>],
 ) -> Result<Cotangents> {
     let operation = &*repeated.0;
-    let is_active_input: Vec<bool> = inputs
-        .iter()
-        .zip(needs_cotangent)
-        .map(|(input, &needs_cotangent)| needs_cotangent && !rules::is_stopped(input))
-        .collect();
-    let active = reaches(&operation.body.program, operation.body.outputs.len(), &is_active_input);
+    let active = reaches(&operation.body.program, operation.body.outputs.len(), needs_cotangent);
     if !active.iter().zip(cotangents).any(|(&active, cotangent)| active && cotangent.is_some()) {
         return Ok(inputs.iter().map(|_| None).collect());
     }
