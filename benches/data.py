@@ -21,6 +21,7 @@ import tempfile
 import time
 import wave
 from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def learn_bpe(lines: list[bytes], count: int) -> tuple[list[bytes], list[tuple[i
     for _ in range(count):
         pairs: dict[tuple[int, int], int] = {}
         for word, number in words.items():
-            for pair in zip(word, word[1:], strict=False):
+            for pair in pairwise(word):
                 pairs[pair] = pairs.get(pair, 0) + number
         if not pairs:
             break
@@ -106,7 +107,7 @@ def merged(word: tuple[int, ...], pair: tuple[int, int], token: int) -> tuple[in
     return tuple(result)
 
 
-# Cases: each returns the number of samples and an iterable of arrays to sum ------------------------
+# Cases: each returns the number of samples and an iterable of arrays to sum -----------------------
 
 Case = Callable[[Any, Path], tuple[int, Iterable[np.ndarray]]]
 CASES: dict[str, tuple[str, Case]] = {}
@@ -301,7 +302,7 @@ def run_case(library: str, key: str, folder: Path) -> dict[str, float] | None:
     count, arrays = made
     seen = checksum = 0.0
     start = time.perf_counter()
-    held = [array for array in arrays]
+    held = list(arrays)
     seconds = time.perf_counter() - start
     for array in held:
         seen += len(array)
