@@ -18,6 +18,7 @@ pub mod image;
 pub mod operation;
 pub mod ops;
 pub mod random;
+pub mod records;
 pub mod run;
 pub mod sample;
 pub mod sound;
@@ -25,6 +26,7 @@ pub mod source;
 pub mod stage;
 pub mod state;
 pub mod stream;
+pub mod text;
 pub mod ticket;
 pub mod value;
 
