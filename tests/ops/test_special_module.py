@@ -279,7 +279,8 @@ def test_derivatives_with_respect_to_parameters_at_the_edges():
     assert slope("zeta", [1.0, 2.0, 2.0], [1.0, 0.0, INF]).tolist() == [-INF, INF, 0]
     assert np.isnan(slope("zeta", [2.0, 0.5, NAN], [-0.5, 2.0, 1.0])).all()
     # Both ends of the quantile function are the same for every parameter.
-    assert slope("gammaincinv", [2.0, 0.5], [0.0, 0.0]).tolist() == [0, 0]
+    for name in ("gammaincinv", "gammainccinv"):
+        assert slope(name, [2.0, 0.5, 2.0, 0.5], [0.0, 0.0, 1.0, 1.0]).tolist() == [0, 0, 0, 0]
     assert slope("gammaincinv", [2.0, 1.0], [0.0, 0.0], argnums=1).tolist() == [INF, 1]
 
 

@@ -115,9 +115,12 @@ impl Binary {
             }
             // By the implicit function theorem. Both probabilities have the same derivative of the root with respect to a.
             (GammaIncInv | GammaIncCInv, 0) => {
-                let is_zero = binary(Equal, y, &zeros_like(y))?;
-                let slope = neg(&div(&binary(GammaIncSlope, a, y)?, &gamma_slope(a, y)?)?)?;
-                times(Array::record_one(Select, &[&is_zero, &zeros_like(y), &slope])?)?
+                // The ends, zero and infinity, are those of every a.
+                let zero = zeros_like(y);
+                let is_end = binary(LogicalOr, &binary(Equal, y, &zero)?, &unary(UnaryKind::IsInf, y)?)?;
+                let root = Array::record_one(Select, &[&is_end, &constant(y, 1.0), y])?;
+                let slope = neg(&div(&binary(GammaIncSlope, a, &root)?, &gamma_slope(a, &root)?)?)?;
+                times(Array::record_one(Select, &[&is_end, &zero, &slope])?)?
             }
             (GammaIncInv, _) => div(factor, &gamma_slope(a, y)?)?,
             (GammaIncCInv, _) => neg(&div(factor, &gamma_slope(a, y)?)?)?,

@@ -75,27 +75,29 @@ fn part<T: Real>(a: T, b: T, x: f64) -> Part<T> {
     let excess = excess(a.value(), b.value(), x, y);
     let weight = weight(a.value(), b.value(), x, y, excess);
     let excess = T::new(excess, || y.mul_add(a.slope(), -x * b.slope()));
-    let log_x = x.ln();
-    let log_y = if x < 0.5 { (-x).ln_1p() } else { y.ln() };
-    let lower = || tail(a, b, x, y, excess, weight, log_x, log_y);
+    let lower = || tail(a, b, x, y, excess, weight);
     // On either side of the maximum of the integrand, the continued fraction converges fast.
     if excess.value() >= 0.0 {
         return Part::Lower(lower());
     }
-    let upper = tail(b, a, y, x, -excess, weight, log_y, log_x);
+    let upper = tail(b, a, y, x, -excess, weight);
     // For small `b` the result may be small on this side too. Near one, the fraction takes too long, and the result is not small
     // unless `b` is tiny.
     if upper.value() < 0.9 || y < 1e-6 { Part::Upper(upper) } else { Part::Lower(lower()) }
 }
 
-/// `I_x(a, b)` by the continued fraction, given [`weight`] and the logarithms of `x` and `y`.
-#[expect(clippy::too_many_arguments, reason = "quantities that both tails share")]
-fn tail<T: Real>(a: T, b: T, x: f64, y: f64, excess: T, weight: f64, log_x: f64, log_y: f64) -> T {
+/// `I_x(a, b)` by the continued fraction, given [`weight`].
+fn tail<T: Real>(a: T, b: T, x: f64, y: f64, excess: T, weight: f64) -> T {
     let (p, q) = (a.value(), b.value());
     // The logarithmic derivatives of weight / a. That with respect to b may be large where b is small: so is that of the tail.
     let weight = T::new(weight / p, || {
         let (of_a, of_b) = if p.min(q) < STIRLING_START {
-            (log_x + digamma_difference(p + 1.0, p + q, q - 1.0), log_y + digamma_difference(q, p + q, p))
+            // The smaller of x and y is exact.
+            let logarithm = |x: f64, y: f64| if x < 0.5 { x.ln() } else { (-y).ln_1p() };
+            (
+                logarithm(x, y) + digamma_difference(p + 1.0, p + q, q - 1.0),
+                logarithm(y, x) + digamma_difference(q, p + q, p),
+            )
         } else {
             // The logarithms cancel near the maximum of the integrand.
             let deficit = digamma_deficit(p + q);
