@@ -130,6 +130,18 @@ def zeta_sum(s, q):
     return total + tail
 
 
+def second_kind(order, x):
+    """`exp(x) K(x)` by the trapezoidal rule for an integral (DLMF 10.32.9)."""
+    step = LONG(1) / 128
+    t = step * np.arange(0, 3200, dtype=LONG)
+    x = np.asarray(x, LONG)[:, None]
+    # cosh t - 1 as 2 sinh² (t / 2), which does not cancel.
+    with np.errstate(under="ignore"):
+        terms = np.exp(-2 * x * np.sinh(t / 2) ** 2) * np.cosh(order * t)
+    terms[:, 0] /= 2
+    return step * terms.sum(axis=1)
+
+
 def uniform(low, high):
     return lambda rng: rng.uniform(low, high, COUNT)
 
@@ -160,6 +172,10 @@ TABLE = {
     "spence": ([uniform(0.01, 3)], dilogarithm, 12),
     "spence[large]": ([magnitudes(0, 30)], dilogarithm, 12),
     "zeta": ([uniform(1.1, 20), uniform(0.1, 40)], zeta_sum, 40),
+    "k0": ([magnitudes(-8, 2.8)], lambda x: np.exp(-x) * second_kind(0, x), 6),
+    "k0e": ([magnitudes(-8, 1.5)], lambda x: second_kind(0, x), 6),
+    "k1": ([magnitudes(-8, 2.8)], lambda x: np.exp(-x) * second_kind(1, x), 6),
+    "k1e": ([magnitudes(-8, 1.5)], lambda x: second_kind(1, x), 6),
     "gammaincc": ([whole(1, 150), uniform(0.1, 170)], upper_gamma, None),
     "gammainc": ([whole(1, 150), uniform(0.1, 170)], lower_gamma, None),
     "gammaincc[large]": ([whole(900, 1200), uniform(900, 1200)], upper_gamma, None),
@@ -229,3 +245,35 @@ def test_high_orders_of_polygamma_and_expn(rng):
         for n in range(1, order):
             want = (np.exp(-x.astype(LONG)) - x * want) / n
         np.testing.assert_allclose(got, want.astype(np.float64), rtol=1e-13)
+
+
+def bessel_sums(x):
+    """Miller's recurrence for J, Neumann's series for Y₀ (DLMF 10.8.3, 10.12.4)."""
+    x = np.asarray(x, LONG)
+    values = {}
+    above, here = np.zeros(x.shape, LONG), np.full(x.shape, LONG(1e-300))
+    for n in range(140, 0, -1):
+        values[n] = here
+        above, here = here, 2 * n / x * here - above
+    values[0] = here
+    norm = here + 2 * sum(values[n] for n in range(2, 140, 2))
+    values = {n: value / norm for n, value in values.items()}
+    series = sum((-1) ** (k + 1) * values[2 * k] / k for k in range(1, 70))
+    logarithm = np.log(x / 2) + EULER
+    y0 = 2 / PI * logarithm * values[0] + 4 / PI * series
+    # The Wronskian (DLMF 10.5.2) gives the other order.
+    y1 = (values[1] * y0 - 2 / (PI * x)) / values[0]
+    return {"j0": values[0], "j1": values[1], "y0": y0, "y1": y1}
+
+
+def test_bessel_functions(rng):
+    x = rng.uniform(0.5, 60, COUNT)
+    want = bessel_sums(x)
+    # Where J₀ is small, the Wronskian loses digits.
+    is_clear = np.abs(want["j0"]) > 0.02
+    amplitude = np.sqrt(2 / np.pi / x)
+    for name, value in want.items():
+        got = np.asarray(getattr(mx.special, name)(mx.array(x)))
+        unit = np.spacing(np.maximum(amplitude, np.abs(value)).astype(np.float64))
+        error = np.abs(got - value) / unit
+        assert error[is_clear].max() <= 4, name

@@ -43,7 +43,8 @@ fn supported_dtypes_are_as_documented() {
             let expected = match kind {
                 Divide | LogAddExp | MultiplyAbsorbing => dtype.is_inexact(),
                 Arctan2 | LogAddExp2 | Hypot | CopySign | Ldexp | Zeta | Polygamma | GammaInc | GammaIncC
-                | Beta | BetaLn | Expn | RelEntr | GammaDensity => dtype.is_floating(),
+                | Beta | BetaLn | Expn | RelEntr | GammaDensity | GammaIncInv | GammaIncCInv
+                | GammaIncSlope | ZetaSlope => dtype.is_floating(),
                 Fmod => dtype.is_integer() || dtype.is_floating(),
                 Gcd => dtype.is_integer(),
                 FloorDivide | Remainder => !dtype.is_complex(),
@@ -61,9 +62,8 @@ fn supported_dtypes_are_as_documented() {
                 Floor | Ceil | Trunc | SignBit => !dtype.is_complex(),
                 BitCount => dtype.is_integer(),
                 Erf | ErfInv | Erfc | LogGamma | Digamma | I0 | I0e | I1 | I1e | Cbrt | Exponent | Gamma
-                | Erfcx | ErfcInv | Ndtr | LogNdtr | Logit | Entr | Expi | Exp1 | Spence => {
-                    dtype.is_floating()
-                }
+                | Erfcx | ErfcInv | Ndtr | LogNdtr | Logit | Entr | Expi | Exp1 | Spence | J0 | J1 | Y0
+                | Y1 | K0 | K0e | K1 | K1e => dtype.is_floating(),
                 Abs | Sign | Square | Round | LogicalNot | Conjugate | Real | Imag | IsNan | IsInf
                 | IsFinite => true,
                 _ => dtype.is_inexact(),

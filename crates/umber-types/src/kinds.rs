@@ -37,6 +37,7 @@ kinds! {
         Sinh "sinh", Cosh "cosh", Tanh "tanh", Arcsinh "arcsinh", Arccosh "arccosh", Arctanh "arctanh",
         Erf "erf", ErfInv "erfinv", Sigmoid "sigmoid",
         Erfc "erfc", LogGamma "gammaln", Digamma "digamma", I0 "i0", I0e "i0e", I1 "i1", I1e "i1e",
+        J0 "j0", J1 "j1", Y0 "y0", Y1 "y1", K0 "k0", K0e "k0e", K1 "k1", K1e "k1e",
         Gamma "gamma", Erfcx "erfcx", ErfcInv "erfcinv", Ndtr "ndtr", LogNdtr "log_ndtr", Logit "logit", Entr "entr",
         Expi "expi", Exp1 "exp1", Spence "spence",
         Cbrt "cbrt", Exp2 "exp2", Exponent "frexp",
@@ -61,8 +62,11 @@ kinds! {
         Hypot "hypot", CopySign "copysign", Fmod "fmod", LogAddExp2 "logaddexp2", Ldexp "ldexp", Gcd "gcd", Zeta "zeta",
         Polygamma "polygamma", GammaInc "gammainc", GammaIncC "gammaincc", Beta "beta", BetaLn "betaln", Expn "expn",
         RelEntr "rel_entr",
+        GammaIncInv "gammaincinv", GammaIncCInv "gammainccinv",
         // x^a e^-x / Γ(a + 1), for the derivative rules of the incomplete gamma functions.
         GammaDensity "gamma_density",
+        // Derivatives with respect to the first argument.
+        GammaIncSlope "gammainc_slope", ZetaSlope "zeta_slope",
         // A product in which zero times infinity is zero, for the derivative rules of products.
         MultiplyAbsorbing "multiply_absorbing",
     }
@@ -74,6 +78,8 @@ kinds! {
         BetaInc "betainc",
         // x^(a-1) (1-x)^(b-1) / B(a, b), for the derivative rules of the incomplete beta function.
         BetaDensity "beta_density",
+        // Derivatives of the incomplete beta function with respect to a and b.
+        BetaIncSlopeA "betainc_slope_a", BetaIncSlopeB "betainc_slope_b",
     }
 }
 

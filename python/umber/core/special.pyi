@@ -75,7 +75,7 @@ def betainc(
     TypeError
         If an argument is complex, or not convertible to an array.
     ValueError
-        If the shapes do not broadcast. If a derivative with respect to `a` or `b` is requested.
+        If the shapes do not broadcast. If a second derivative with respect to `a` or `b` is requested.
 
     See Also
     --------
@@ -85,7 +85,8 @@ def betainc(
     -----
     The integral of ``t**(a - 1) * (1 - t)**(b - 1)`` from 0 to `x`, divided by ``beta(a, b)`` (DLMF 8.17): the
     distribution function of the beta distribution. NaN where `a` or `b` is negative or `x` is outside [0, 1].
-    There are no derivatives with respect to `a` and `b`.
+    The derivatives with respect to `a` and `b` are those of the continued fraction, term by term; there are no second
+    ones.
 
     Examples
     --------
@@ -690,17 +691,18 @@ def gammainc(a: _Operand, x: _Operand, /, *, stream: _StreamOrDevice = None) -> 
     TypeError
         If an argument is complex, or not convertible to an array.
     ValueError
-        If the shapes do not broadcast. If a derivative with respect to `a` is requested.
+        If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
 
     See Also
     --------
-    gammaincc, gamma
+    gammaincc, gammaincinv, gamma
 
     Notes
     -----
     The integral of ``t**(a - 1) * exp(-t)`` from 0 to `x`, divided by ``gamma(a)`` (DLMF 8.2.4): the
     distribution function of the gamma distribution. NaN where either argument is negative. Near ``x = a``,
-    large parameters use Temme's uniform expansion (1987). There is no derivative with respect to `a`.
+    large parameters use Temme's uniform expansion (1987). The derivative with respect to `a` is that of the series,
+    fraction or expansion, term by term; there is no second one.
 
     Examples
     --------
@@ -731,21 +733,101 @@ def gammaincc(a: _Operand, x: _Operand, /, *, stream: _StreamOrDevice = None) ->
     TypeError
         If an argument is complex, or not convertible to an array.
     ValueError
-        If the shapes do not broadcast. If a derivative with respect to `a` is requested.
+        If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
 
     See Also
     --------
-    gammainc, gamma
+    gammainc, gammainccinv, gamma
 
     Notes
     -----
     The integral of ``t**(a - 1) * exp(-t)`` from `x` to infinity, divided by ``gamma(a)`` (DLMF 8.2.4). NaN
-    where either argument is negative. There is no derivative with respect to `a`.
+    where either argument is negative. There is no second derivative with respect to `a`.
 
     Examples
     --------
     >>> mx.special.gammaincc(0.5, mx.array([0.0, 1.0, 10.0]))
     array([1, 0.157299, 7.74422e-06], dtype=float32)
+    """
+
+
+def gammainccinv(a: _Operand, y: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Inverse of the regularised upper incomplete gamma function: the `x` with `gammaincc(a, x) = y`.
+
+    Parameters
+    ----------
+    a : array_like
+        Parameter of the integrand, positive.
+    y : array_like
+        Probabilities, in [0, 1].
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Array of the broadcast shape and the promoted dtype; float32 for integers, booleans and float8.
+
+    Raises
+    ------
+    TypeError
+        If an argument is complex, or not convertible to an array.
+    ValueError
+        If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
+
+    See Also
+    --------
+    gammaincc, gammaincinv
+
+    Notes
+    -----
+    Accurate for small `y`, where ``gammaincinv(a, 1 - y)`` loses digits. NaN where `a` is not positive or `y` is outside
+    [0, 1].
+
+    Examples
+    --------
+    >>> mx.special.gammainccinv(2.0, mx.array([0.0, 0.5, 0.95, 1.0]))
+    array([inf, 1.67835, 0.355362, 0], dtype=float32)
+    """
+
+
+def gammaincinv(a: _Operand, y: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Inverse of the regularised lower incomplete gamma function: the `x` with `gammainc(a, x) = y`.
+
+    Parameters
+    ----------
+    a : array_like
+        Parameter of the integrand, positive.
+    y : array_like
+        Probabilities, in [0, 1].
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Array of the broadcast shape and the promoted dtype; float32 for integers, booleans and float8.
+
+    Raises
+    ------
+    TypeError
+        If an argument is complex, or not convertible to an array.
+    ValueError
+        If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
+
+    See Also
+    --------
+    gammainc, gammainccinv
+
+    Notes
+    -----
+    The quantile function of the gamma distribution (DLMF 8.12), by Halley's method on the logarithm of the smaller tail.
+    NaN where `a` is not positive or `y` is outside [0, 1]. Derivatives follow from the implicit function theorem.
+
+    Examples
+    --------
+    >>> mx.special.gammaincinv(2.0, mx.array([0.0, 0.5, 0.95, 1.0]))
+    array([0, 1.67835, 4.74386, inf], dtype=float32)
     """
 
 
@@ -949,6 +1031,218 @@ def i1e(a: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
     --------
     >>> mx.i1e(mx.array([0.0, 1000.0]))
     array([0, 0.0126109], dtype=float32)
+    """
+
+
+def j0(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Bessel function of the first kind and order zero of each element.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    j1, y0, i0
+
+    Notes
+    -----
+    Even; oscillates like ``sqrt(2 / (pi * x)) * cos(x - pi / 4)`` and is zero at infinity (DLMF 10.2, 10.17). The
+    derivative is ``-j1(x)``.
+
+    Examples
+    --------
+    >>> mx.special.j0(mx.array([0.0, 1.0, 10.0]))
+    array([1, 0.765198, -0.245936], dtype=float32)
+    """
+
+
+def j1(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Bessel function of the first kind and order one of each element.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    j0, y1, i1
+
+    Notes
+    -----
+    Odd; oscillates like ``sqrt(2 / (pi * x)) * sin(x - pi / 4)`` and is zero at infinity (DLMF 10.2, 10.17). The
+    derivative is ``j0(x) - j1(x) / x``.
+
+    Examples
+    --------
+    >>> mx.special.j1(mx.array([0.0, 1.0, -10.0]))
+    array([0, 0.440051, -0.0434727], dtype=float32)
+    """
+
+
+def k0(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the second kind and order zero of each element.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    k0e, k1, i0
+
+    Notes
+    -----
+    Infinite at zero, NaN below, decays like ``exp(-x)`` (DLMF 10.25). The derivative is ``-k1(x)``.
+
+    Examples
+    --------
+    >>> mx.special.k0(mx.array([0.0, 1.0, 10.0]))
+    array([inf, 0.421024, 1.77801e-05], dtype=float32)
+    """
+
+
+def k0e(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the second kind and order zero, scaled by `exp(x)`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    k0, k1e, i0e
+
+    Notes
+    -----
+    ``exp(x) * k0(x)``, also where `k0` underflows (DLMF 10.40).
+
+    Examples
+    --------
+    >>> mx.special.k0e(mx.array([0.0, 1.0, 1000.0]))
+    array([inf, 1.14446, 0.0396283], dtype=float32)
+    """
+
+
+def k1(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the second kind and order one of each element.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    k1e, k0, i1
+
+    Notes
+    -----
+    Infinite at zero, NaN below, decays like ``exp(-x)`` (DLMF 10.25). The derivative is ``-k0(x) - k1(x) / x``.
+
+    Examples
+    --------
+    >>> mx.special.k1(mx.array([0.0, 1.0, 10.0]))
+    array([inf, 0.601907, 1.86488e-05], dtype=float32)
+    """
+
+
+def k1e(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Modified Bessel function of the second kind and order one, scaled by `exp(x)`.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    k1, k0e, i1e
+
+    Notes
+    -----
+    ``exp(x) * k1(x)``, also where `k1` underflows (DLMF 10.40).
+
+    Examples
+    --------
+    >>> mx.special.k1e(mx.array([0.0, 1.0, 1000.0]))
+    array([inf, 1.63615, 0.0396481], dtype=float32)
     """
 
 
@@ -1627,6 +1921,76 @@ def xlogy(x: _Operand, y: _Operand, /, *, stream: _StreamOrDevice = None) -> arr
     """
 
 
+def y0(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Bessel function of the second kind and order zero of each element.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    y1, j0, k0
+
+    Notes
+    -----
+    Negative infinity at zero, NaN below (DLMF 10.2). The derivative is ``-y1(x)``.
+
+    Examples
+    --------
+    >>> mx.special.y0(mx.array([0.0, 1.0, 10.0]))
+    array([-inf, 0.088257, 0.0556712], dtype=float32)
+    """
+
+
+def y1(x: _Operand, /, *, stream: _StreamOrDevice = None) -> array:
+    """Bessel function of the second kind and order one of each element.
+
+    Parameters
+    ----------
+    x : array_like
+        Input of any shape and real dtype.
+    stream : Stream or Device, optional
+        Where the operation runs. Default: the default stream of the default device.
+
+    Returns
+    -------
+    array
+        Same shape as `x`; float32 for integers, booleans and float8, else the dtype of `x`.
+
+    Raises
+    ------
+    TypeError
+        If `x` is complex, or not convertible to an array.
+
+    See Also
+    --------
+    y0, j1, k1
+
+    Notes
+    -----
+    Negative infinity at zero, NaN below (DLMF 10.2). The derivative is ``y0(x) - y1(x) / x``.
+
+    Examples
+    --------
+    >>> mx.special.y1(mx.array([0.0, 1.0, 10.0]))
+    array([-inf, -0.781213, 0.249015], dtype=float32)
+    """
+
+
 def zeta(x: _Operand, q: _Operand | None = None, /, *, stream: _StreamOrDevice = None) -> array:
     """Hurwitz zeta function, and Riemann's zeta function where `q` is not given.
 
@@ -1649,7 +2013,7 @@ def zeta(x: _Operand, q: _Operand | None = None, /, *, stream: _StreamOrDevice =
     TypeError
         If an argument is complex, or not convertible to an array.
     ValueError
-        If the shapes do not broadcast. If a derivative with respect to `x` is requested.
+        If the shapes do not broadcast. If a second derivative with respect to `x` is requested.
 
     See Also
     --------
@@ -1659,7 +2023,7 @@ def zeta(x: _Operand, q: _Operand | None = None, /, *, stream: _StreamOrDevice =
     -----
     The sum of ``(q + n)**-x`` over the natural numbers `n`. Infinite at the poles ``x = 1`` and ``q = 0, -1, …``.
     NaN for ``x < 1``, unless `q` is one, and for negative `q`, unless `x` is a whole number (DLMF 25.2, 25.11).
-    There is no derivative with respect to `x`.
+    There is no second derivative with respect to `x`.
 
     Examples
     --------

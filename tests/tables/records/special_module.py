@@ -7,7 +7,7 @@ from domains import ABOVE_ONE, POSITIVE, PROBABILITY, Domain
 from op_table import OpRecord, op
 from scipy import special
 
-from records.elementwise import arithmetic, smooth, unary
+from records.elementwise import arithmetic, smooth
 
 # SciPy's values at infinities and extremes are tested one by one, in `test_special_module.py`.
 REAL_ONLY = {"dtypes": REAL, "refuses": COMPLEX, "specials": False}
@@ -30,6 +30,16 @@ def of_order(name, order, oracle, domain=POSITIVE) -> OpRecord:
     )
 
 
+def by_parameters(name, oracle, variables, **options) -> list[OpRecord]:
+    """A function of parameters and variables, which alone have second derivatives."""
+    both = of_two(name, oracle, **options)
+    both = both.but(differentiable=tuple(range(both.arity)), second_order=False)
+    return [
+        both,
+        both.but(name=f"{both.name}[variable]", differentiable=variables, second_order=True),
+    ]
+
+
 GAMMA = [
     of_one("gamma", special.gamma, domain=POSITIVE),
     of_one("gammasgn", special.gammasgn, domain=Domain(-2.8, -2.2, 1, 9), second_order=False),
@@ -48,22 +58,41 @@ GAMMA = [
     of_order("polygamma", 4, special.polygamma, ABOVE_ONE),
     # For a zero `s`, SciPy has no continuation to Riemann's function at `q = 1`.
     of_two("zeta[Hurwitz]", special.zeta, domain=(ABOVE_ONE, POSITIVE)).but(
+        dtypes=INTEGERS + FLOATS, second_order=False
+    ),
+    of_two("zeta[Hurwitz, variable]", special.zeta, domain=(ABOVE_ONE, POSITIVE)).but(
         dtypes=INTEGERS + FLOATS, differentiable=(1,)
     ),
-    unary("special.zeta[Riemann]", special.zeta, result="inexact", domain=POSITIVE, **REAL_ONLY),
-    of_two("gammainc", special.gammainc, domain=POSITIVE, differentiable=(1,)),
-    of_two("gammaincc", special.gammaincc, domain=POSITIVE, differentiable=(1,)),
+    of_one("zeta[Riemann]", special.zeta, domain=ABOVE_ONE, second_order=False),
+    *by_parameters("gammainc", special.gammainc, (1,), domain=POSITIVE),
+    *by_parameters("gammaincc", special.gammaincc, (1,), domain=POSITIVE),
+    *by_parameters("gammaincinv", special.gammaincinv, (1,), domain=(POSITIVE, PROBABILITY)),
+    *by_parameters("gammainccinv", special.gammainccinv, (1,), domain=(POSITIVE, PROBABILITY)),
     of_two("beta", special.beta, domain=POSITIVE),
     of_two("betaln", special.betaln, domain=POSITIVE),
-    of_two("betainc", special.betainc, domain=(POSITIVE, POSITIVE, PROBABILITY)).but(
+    *by_parameters(
+        "betainc",
+        special.betainc,
+        (2,),
+        domain=(POSITIVE, POSITIVE, PROBABILITY),
         shapes=((3, 4),) * 3,
         empty=((0, 4), (1, 4), ()),
         scalar=((), (), ()),
         long=((3, 347),) * 3,
-        differentiable=(2,),
     ),
     # The values at non-integers go through the beta function.
     of_two("comb", special.comb, domain=(Domain(4.2, 6.0, 4, 9), POSITIVE), tolerance=4),
+]
+
+BESSEL = [
+    of_one("j0", special.j0),
+    of_one("j1", special.j1),
+    of_one("y0", special.y0, domain=POSITIVE),
+    of_one("y1", special.y1, domain=POSITIVE),
+    of_one("k0", special.k0, domain=POSITIVE),
+    of_one("k0e", special.k0e, domain=POSITIVE),
+    of_one("k1", special.k1, domain=POSITIVE),
+    of_one("k1e", special.k1e, domain=POSITIVE),
 ]
 
 NORMAL = [
@@ -92,4 +121,4 @@ INTEGRALS = [
     of_order("expn", 3, special.expn),
 ]
 
-RECORDS = [*GAMMA, *NORMAL, *ENTROPY, *INTEGRALS]
+RECORDS = [*GAMMA, *BESSEL, *NORMAL, *ENTROPY, *INTEGRALS]

@@ -291,7 +291,11 @@ impl Simplifier {
             | BinaryKind::BetaLn
             | BinaryKind::Expn
             | BinaryKind::RelEntr
+            | BinaryKind::GammaIncInv
+            | BinaryKind::GammaIncCInv
             | BinaryKind::GammaDensity
+            | BinaryKind::GammaIncSlope
+            | BinaryKind::ZetaSlope
             | BinaryKind::MultiplyAbsorbing => false,
         }
     }

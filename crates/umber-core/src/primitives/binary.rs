@@ -92,14 +92,37 @@ impl Binary {
             (Fmod, 0) => factor.clone(),
             (Fmod, _) => neg(&times(unary(UnaryKind::Trunc, &div(a, b)?)?)?)?,
             (Ldexp, 0) => binary(Ldexp, factor, b)?,
+            (Zeta, 0) => times(binary(ZetaSlope, a, b)?)?,
             // ∂ζ(s, q)/∂q = -s ζ(s + 1, q)
-            (Zeta, 1) => {
+            (Zeta, _) => {
                 let next = binary(Zeta, &add(a, &constant(a, 1.0))?, b)?;
                 neg(&times(mul(a, &next)?)?)?
             }
+            (ZetaSlope, 1) => {
+                let successor = add(a, &constant(a, 1.0))?;
+                let slope = mul(a, &binary(ZetaSlope, &successor, b)?)?;
+                neg(&times(add(&binary(Zeta, &successor, b)?, &slope)?)?)?
+            }
             (Polygamma, 1) => times(binary(Polygamma, &add(a, &constant(a, 1.0))?, b)?)?,
-            (GammaInc, 1) => times(binary(GammaDensity, &sub(a, &constant(a, 1.0))?, b)?)?,
-            (GammaIncC, 1) => neg(&times(binary(GammaDensity, &sub(a, &constant(a, 1.0))?, b)?)?)?,
+            (GammaInc, 0) => times(binary(GammaIncSlope, a, b)?)?,
+            (GammaIncC, 0) => neg(&times(binary(GammaIncSlope, a, b)?)?)?,
+            (GammaInc, _) => times(gamma_slope(a, b)?)?,
+            (GammaIncC, _) => neg(&times(gamma_slope(a, b)?)?)?,
+            (GammaIncSlope, 1) => {
+                let slope = sub(&unary(UnaryKind::Log, b)?, &unary(UnaryKind::Digamma, a)?)?;
+                times(mul_absorbing(&gamma_slope(a, b)?, &slope)?)?
+            }
+            // By the implicit function theorem. Both probabilities have the same derivative of the root with respect to a.
+            (GammaIncInv | GammaIncCInv, 0) => {
+                // The ends, zero and infinity, are those of every a.
+                let zero = zeros_like(y);
+                let is_end = binary(LogicalOr, &binary(Equal, y, &zero)?, &unary(UnaryKind::IsInf, y)?)?;
+                let root = Array::record_one(Select, &[&is_end, &constant(y, 1.0), y])?;
+                let slope = neg(&div(&binary(GammaIncSlope, a, &root)?, &gamma_slope(a, &root)?)?)?;
+                times(Array::record_one(Select, &[&is_end, &zero, &slope])?)?
+            }
+            (GammaIncInv, _) => div(factor, &gamma_slope(a, y)?)?,
+            (GammaIncCInv, _) => neg(&div(factor, &gamma_slope(a, y)?)?)?,
             (GammaDensity, 0) => {
                 let successor = add(a, &constant(a, 1.0))?;
                 let slope = sub(&unary(UnaryKind::Log, b)?, &unary(UnaryKind::Digamma, &successor)?)?;
@@ -114,7 +137,11 @@ impl Binary {
             (Expn, 1) => neg(&times(binary(Expn, &sub(a, &constant(a, 1.0))?, b)?)?)?,
             (RelEntr, 0) => times(add(&unary(UnaryKind::Log, &div(a, b)?)?, &constant(a, 1.0))?)?,
             (RelEntr, _) => neg(&times(div(a, b)?)?)?,
-            (Zeta | Polygamma | GammaInc | GammaIncC | Expn, _) => bail!(
+            (GammaIncSlope | ZetaSlope, _) => bail!(
+                Value(if self.0 == ZetaSlope { Zeta.name() } else { GammaInc.name() }),
+                "the second derivative with respect to the first argument is not available; take differences of the first"
+            ),
+            (Polygamma | Expn, _) => bail!(
                 Value(self.0.name()),
                 "the derivative of {} with respect to its first argument is not available; wrap that in stop_gradient",
                 self.0.name()
@@ -128,6 +155,11 @@ impl Binary {
         };
         Ok(Some(derived))
     }
+}
+
+/// The derivative of `gammainc(a, x)` with respect to `x`.
+fn gamma_slope(a: &Array, x: &Array) -> Result<Array> {
+    binary(BinaryKind::GammaDensity, &sub(a, &constant(a, 1.0))?, x)
 }
 
 /// The derivative of `log B(a, b)` with respect to `component`, which is `a` or `b` (DLMF 5.12.1).

@@ -20,32 +20,35 @@ impl Ternary {
     fn derivative(self, at: &Point<'_>, i: usize, factor: &Array) -> Result<Option<Array>> {
         let (a, b, x, y) = (&at.inputs[0], &at.inputs[1], &at.inputs[2], &at.outputs[0]);
         let one = constant(x, 1.0);
+        let own = |kind: TernaryKind| Array::record_one(Ternary(kind), &[a, b, x]);
         let density = |a: &Array, b: &Array| Array::record_one(Ternary(TernaryKind::BetaDensity), &[a, b, x]);
-        let digamma = |x: &Array| unary(UnaryKind::Digamma, x);
         let slope = match (self.0, i) {
-            (TernaryKind::BetaInc, 2) => density(a, b)?,
-            (TernaryKind::BetaInc, _) => bail!(
-                Value(self.0.name()),
-                "the derivatives of {} with respect to its first two arguments are not available; wrap those in stop_gradient",
-                self.0.name()
-            ),
+            (TernaryKind::BetaInc, 0) => own(TernaryKind::BetaIncSlopeA)?,
+            (TernaryKind::BetaInc, 1) => own(TernaryKind::BetaIncSlopeB)?,
+            (TernaryKind::BetaInc, _) => density(a, b)?,
             // (a + b - 1) times the difference of the densities of lower order, which is finite at the ends.
             (TernaryKind::BetaDensity, 2) => {
                 let difference = sub(&density(&sub(a, &one)?, b)?, &density(a, &sub(b, &one)?)?)?;
                 mul(&sub(&add(a, b)?, &one)?, &difference)?
             }
-            (TernaryKind::BetaDensity, _) => {
-                let (own, logarithm) = if i == 0 {
-                    (a, unary(UnaryKind::Log, x)?)
-                } else {
-                    (b, unary(UnaryKind::Log1p, &neg(x)?)?)
-                };
-                let of_beta = sub(&digamma(own)?, &digamma(&add(a, b)?)?)?;
-                mul_absorbing(y, &sub(&logarithm, &of_beta)?)?
-            }
+            (TernaryKind::BetaDensity, _) => density_slope(y, [a, b], x, i)?,
+            (TernaryKind::BetaIncSlopeA, 2) => density_slope(&density(a, b)?, [a, b], x, 0)?,
+            (TernaryKind::BetaIncSlopeB, 2) => density_slope(&density(a, b)?, [a, b], x, 1)?,
+            (TernaryKind::BetaIncSlopeA | TernaryKind::BetaIncSlopeB, _) => bail!(
+                Value(TernaryKind::BetaInc.name()),
+                "the second derivatives with respect to the first two arguments are not available; take differences of the first"
+            ),
         };
         mul(factor, &slope).map(Some)
     }
+}
+
+/// The derivative of `density`, that of the beta distribution at `x`, with respect to parameter `i`.
+fn density_slope(density: &Array, parameters: [&Array; 2], x: &Array, i: usize) -> Result<Array> {
+    let digamma = |x: &Array| unary(UnaryKind::Digamma, x);
+    let logarithm = if i == 0 { unary(UnaryKind::Log, x)? } else { unary(UnaryKind::Log1p, &neg(x)?)? };
+    let of_beta = sub(&digamma(parameters[i])?, &digamma(&add(parameters[0], parameters[1])?)?)?;
+    mul_absorbing(density, &sub(&logarithm, &of_beta)?)
 }
 
 impl Primitive for Ternary {

@@ -112,6 +112,14 @@ impl Unary {
             I0 => unary(I1, x)?,
             I0e => sub(&unary(I1e, x)?, &mul(&unary(Sign, x)?, y)?)?,
             I1 => sub(&unary(I0, x)?, &Unary::quotient(I1, y, x)?)?,
+            J0 => neg(&unary(J1, x)?)?,
+            J1 => sub(&unary(J0, x)?, &Unary::quotient(J1, y, x)?)?,
+            Y0 => neg(&unary(Y1, x)?)?,
+            Y1 => sub(&unary(Y0, x)?, &div(y, x)?)?,
+            K0 => neg(&unary(K1, x)?)?,
+            K1 => neg(&add(&unary(K0, x)?, &div(y, x)?)?)?,
+            K0e => sub(y, &unary(K1e, x)?)?,
+            K1e => sub(&sub(y, &unary(K0e, x)?)?, &div(y, x)?)?,
             I1e => {
                 let unscaled = sub(&unary(I0e, x)?, &Unary::quotient(I1e, y, x)?)?;
                 sub(&unscaled, &mul(&unary(Sign, x)?, y)?)?
@@ -127,15 +135,17 @@ impl Unary {
         mul(&unary(UnaryKind::Rsqrt, &sub(&one, x)?)?, &unary(UnaryKind::Rsqrt, &add(&one, x)?)?)
     }
 
-    /// `y / x` for `y = i1(x)` or `i1e(x)`; near zero by the power series (DLMF 10.25.2), which can be differentiated again.
+    /// `y / x` for `y = i1(x)`, `i1e(x)` or `j1(x)`; near zero by the power series (DLMF 10.2.2, 10.25.2), which can be
+    /// differentiated again.
     fn quotient(kind: UnaryKind, y: &Array, x: &Array) -> Result<Array> {
         let magnitude = unary(UnaryKind::Abs, x)?;
         let is_near = binary(BinaryKind::Less, &magnitude, &constant(x, 1.0))?;
         let near = Array::record_one(Select, &[&is_near, x, &zeros_like(x)])?;
         let far = Array::record_one(Select, &[&is_near, &constant(x, 1.0), x])?;
+        let sign = if kind == UnaryKind::J1 { -1.0 } else { 1.0 };
         let mut coefficients = [0.5; 12];
         for k in 1..coefficients.len() {
-            coefficients[k] = coefficients[k - 1] / (4 * k * (k + 1)) as f64;
+            coefficients[k] = sign * coefficients[k - 1] / (4 * k * (k + 1)) as f64;
         }
         let mut series = polynomial(&unary(UnaryKind::Square, &near)?, &coefficients)?;
         if kind == UnaryKind::I1e {

@@ -3,6 +3,8 @@
 
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
+use super::dual::{Dual, Real};
+
 /// The positive root of digamma, in two parts.
 const ROOT: f64 = 1.4616321449683622;
 const ROOT_LOW: f64 = 9.549995429965697e-17;
@@ -100,6 +102,14 @@ pub fn stirling_correction(x: f64) -> f64 {
     STIRLING.iter().rev().fold(0.0f64, |sum, &c| sum.mul_add(z, c)) / x
 }
 
+/// The derivative of [`stirling_correction`].
+pub fn stirling_correction_slope(x: f64) -> f64 {
+    let z = 1.0 / (x * x);
+    let sum =
+        STIRLING.iter().enumerate().rev().fold(0.0f64, |sum, (k, &c)| sum.mul_add(z, c * (2 * k + 1) as f64));
+    -z * sum
+}
+
 /// `log |Γ(x)|`
 pub fn log_gamma(x: f64) -> f64 {
     // Like C99 for NaN and infinities; poles at zero and the negative integers.
@@ -124,9 +134,7 @@ pub fn digamma(x: f64) -> f64 {
         return digamma_between(x + 1.0, -1.0 / x);
     }
     if x >= 8.0 {
-        let z = 1.0 / (x * x);
-        let tail = TAIL.iter().rev().fold(0.0, |sum, &c| z * (c + sum));
-        return x.ln() - 0.5 / x - tail;
+        return x.ln() - digamma_deficit(x);
     }
     // ψ(x) = ψ(x - n) + Σ 1/(x - k); all terms have the same sign, except possibly a small last one.
     let (mut base, mut sum) = (x, 0.0);
@@ -135,6 +143,20 @@ pub fn digamma(x: f64) -> f64 {
         sum += 1.0 / base;
     }
     digamma_between(base, sum)
+}
+
+/// `log x - digamma(x)` for `x >= 8`.
+pub fn digamma_deficit(x: f64) -> f64 {
+    let z = 1.0 / (x * x);
+    0.5 / x + TAIL.iter().rev().fold(0.0, |sum, &c| z * (c + sum))
+}
+
+/// `digamma(y) - digamma(x)` for positive `x` and `y = x + h`; the logarithms of large arguments do not cancel.
+pub fn digamma_difference(x: f64, y: f64, h: f64) -> f64 {
+    if x.min(y) < 8.0 {
+        return digamma(y) - digamma(x);
+    }
+    (h / x).ln_1p() + (digamma_deficit(x) - digamma_deficit(y))
 }
 
 /// `digamma(x) + more` for `x` in `[1, 2]`, without cancellation near the root.
@@ -183,49 +205,80 @@ pub fn zeta(s: f64, q: f64) -> f64 {
     euler_maclaurin(s, q)
 }
 
+/// The derivative of [`zeta`] with respect to `s`, for positive `q`: below, only whole `s` have a value. Infinite at the poles.
+pub fn zeta_slope(s: f64, q: f64) -> f64 {
+    if s.is_nan() || q.is_nan() || q < 0.0 || (s < 1.0 && q != 1.0) {
+        return f64::NAN;
+    }
+    if s == 1.0 {
+        return f64::NEG_INFINITY;
+    }
+    if q == 0.0 {
+        return f64::INFINITY;
+    }
+    if q.is_infinite() || s == f64::INFINITY {
+        return if s.is_infinite() && q < 1.0 { f64::INFINITY } else { 0.0 };
+    }
+    let s = Dual::parameter(s);
+    if s.value() < 1.0 { riemann_zeta_below(s) } else { euler_maclaurin(s, q) }.slope()
+}
+
 /// `ζ(s)` for `s < 1`.
-fn riemann_zeta_below(s: f64) -> f64 {
-    if s >= 0.0 {
+fn riemann_zeta_below<T: Real>(s: T) -> T {
+    if s.value() >= 0.0 {
         return euler_maclaurin(s, 1.0);
     }
     // DLMF 25.4.1, where the sine depends only on s modulo 4 and is zero at the even numbers.
-    let remainder = s % 4.0;
+    let remainder = s.value() % 4.0;
     let sine = if remainder % 2.0 == 0.0 { 0.0 } else { (FRAC_PI_2 * remainder).sin() };
-    if sine == 0.0 || s.is_infinite() {
+    let sine = T::new(sine, || FRAC_PI_2 * (FRAC_PI_2 * remainder).cos() * s.slope());
+    if (sine.value() == 0.0 && sine.slope() == 0.0) || s.value().is_infinite() {
         return sine;
     }
-    let growth = if s > -160.0 {
-        TAU.powf(s - 1.0) * gamma(1.0 - s)
+    let reflected = T::constant(1.0) - s;
+    let order = reflected.value();
+    let growth = if order < 161.0 {
+        TAU.powf(-order) * gamma(order)
     } else {
-        ((s - 1.0) * TAU.ln() + log_gamma(1.0 - s)).exp()
+        (log_gamma(order) - order * TAU.ln()).exp()
     };
-    2.0 * growth * sine * zeta(1.0 - s, 1.0)
+    let growth = T::new(growth, || growth * (digamma(order) - TAU.ln()) * reflected.slope());
+    T::constant(2.0) * growth * sine * euler_maclaurin(reflected, 1.0)
 }
 
 /// The Euler-Maclaurin formula for the sum over `(q + n)^-s` (DLMF 25.11.5).
-fn euler_maclaurin(s: f64, q: f64) -> f64 {
-    let (mut sum, mut from) = (0.0, q);
+fn euler_maclaurin<T: Real>(s: T, q: f64) -> T {
+    let power = |base: f64| {
+        let power = base.powf(-s.value());
+        T::new(power, || -s.slope() * base.ln() * power)
+    };
+    let one = T::constant(1.0);
+    let (mut sum, mut from) = (T::constant(0.0), q);
     // The corrections decrease quickly from here on.
-    let start = s.max(12.0);
+    let start = s.value().max(12.0);
     while from < start {
-        let term = from.powf(-s);
-        sum += term;
+        let term = power(from);
+        sum = sum + term;
         from += 1.0;
         // The sum of all further terms is less than the term times `from / (s - 1)`.
-        if from > 1.0 && term * from <= 0.1 * f64::EPSILON * sum * (s - 1.0) {
+        if from > 1.0
+            && s.value() > 1.0
+            && term.is_negligible(sum, 0.1 * f64::EPSILON * (s.value() - 1.0) / from)
+        {
             return sum;
         }
     }
-    let last = from.powf(-s);
-    if last == 0.0 {
+    let last = power(from);
+    if last.value() == 0.0 {
         return sum;
     }
-    let mut factor = s * last / from;
-    let mut tail = last * (0.5 + from / (s - 1.0));
+    let mut factor = s * last / T::constant(from);
+    let mut tail = last * (T::constant(0.5) + T::constant(from) / (s - one));
     for (k, &c) in CORRECTIONS.iter().enumerate() {
-        tail += c * factor;
+        tail = tail + T::constant(c) * factor;
         let odd = (2 * k + 1) as f64;
-        factor *= (s + odd) * (s + odd + 1.0) / (from * from);
+        let growth = (s + T::constant(odd)) * (s + T::constant(odd + 1.0));
+        factor = factor * growth / T::constant(from * from);
     }
     sum + tail
 }

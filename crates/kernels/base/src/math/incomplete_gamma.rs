@@ -1,12 +1,13 @@
-//! The incomplete gamma functions `P(a, x)` and `Q(a, x)` (DLMF 8), in f64.
+//! The incomplete gamma functions `P(a, x)` and `Q(a, x)` (DLMF 8) and their derivatives, in f64.
 //!
 //! Series for small arguments, a continued fraction for large ones, and for large `a` near `x = a` the uniform expansion of Temme,
 //! "On the computation of the incomplete gamma functions for large values of the parameters" (1987), whose coefficients follow
 //! from those of one function of one variable.
 
-use std::f64::consts::TAU;
+use std::f64::consts::{FRAC_2_SQRT_PI, TAU};
 
-use super::gamma::{gamma, log_gamma, stirling_correction};
+use super::dual::{Dual, Real};
+use super::gamma::{digamma, gamma, log_gamma, stirling_correction, stirling_correction_slope};
 
 /// The smallest `a` for the uniform expansion, which is used for `|η| < 1`.
 const UNIFORM_START: f64 = 30.0;
@@ -86,10 +87,10 @@ pub fn gammainc(a: f64, x: f64) -> f64 {
     if let Some(p) = boundary(a, x) {
         return p;
     }
-    if let Some((eta, remainder)) = uniform(a, x) {
-        return 0.5 * libm::erfc(-eta) - remainder;
+    if let Some(q) = uniform(a, x) {
+        return 0.5 * libm::erfc(-q.scaled) - q.remainder;
     }
-    if x <= a.max(1.0) { series(a, x).min(1.0) } else { 1.0 - fraction(a, x) }
+    if x <= a.max(1.0) { lower(a, x).min(1.0) } else { 1.0 - upper(a, x) }
 }
 
 /// `Q(a, x) = Γ(a, x) / Γ(a)`, which is `1 - P(a, x)`.
@@ -97,16 +98,31 @@ pub fn gammaincc(a: f64, x: f64) -> f64 {
     if let Some(p) = boundary(a, x) {
         return 1.0 - p;
     }
-    if let Some((eta, remainder)) = uniform(a, x) {
-        return 0.5 * libm::erfc(eta) + remainder;
+    if let Some(q) = uniform(a, x) {
+        return 0.5 * libm::erfc(q.scaled) + q.remainder;
     }
     if x > a.max(1.0) {
-        fraction(a, x)
+        upper(a, x)
     } else if a <= 1.0 {
         small_complement(a, x)
     } else {
-        1.0 - series(a, x)
+        1.0 - lower(a, x)
     }
+}
+
+/// The derivative of [`gammainc`] with respect to `a`. At `a = 0` the one from above.
+pub fn gammainc_slope(a: f64, x: f64) -> f64 {
+    // No argument so small changes the derivative.
+    let a = if a == 0.0 && x > 0.0 { f64::MIN_POSITIVE } else { a };
+    if let Some(p) = boundary(a, x) {
+        return if p.is_nan() { p } else { 0.0 };
+    }
+    let a = Dual::parameter(a);
+    if let Some(q) = uniform(a, x) {
+        let u = q.scaled.value();
+        return 0.5 * FRAC_2_SQRT_PI * (-u * u).exp() * q.scaled.slope() - q.remainder.slope();
+    }
+    if x <= a.value().max(1.0) { lower(a, x).slope() } else { -upper(a, x).slope() }
 }
 
 /// `x^a e^-x / Γ(a + 1)`, whose value at `a - 1` is the derivative of [`gammainc`] with respect to `x`.
@@ -159,55 +175,92 @@ pub fn log1p_deficit(mu: f64, successor: f64) -> f64 {
     (-2.0f64).mul_add(sum, mu * r)
 }
 
-/// The scaled argument `η √(a/2)` and the remainder of the uniform expansion, where it applies:
-/// `Q(a, x) = erfc(η √(a/2)) / 2 + remainder`.
-fn uniform(a: f64, x: f64) -> Option<(f64, f64)> {
-    let mu = (x - a) / a;
-    if a < UNIFORM_START || !(-0.7..1.36).contains(&mu) {
+/// The uniform expansion `Q(a, x) = erfc(scaled) / 2 + remainder`.
+struct Uniform<T> {
+    /// `η √(a/2)`
+    scaled: T,
+    remainder: T,
+}
+
+/// The uniform expansion, where it applies.
+fn uniform<T: Real>(a: T, x: f64) -> Option<Uniform<T>> {
+    let (parameter, ratio) = (a.value(), x / a.value());
+    let mu = (x - parameter) / parameter;
+    if parameter < UNIFORM_START || !(-0.7..1.36).contains(&mu) {
         return None;
     }
-    let half_square = log1p_deficit(mu, x / a);
+    let half_square = log1p_deficit(mu, ratio);
     let eta = (2.0 * half_square).sqrt().copysign(mu);
+    // The derivative of `μ / η` cancels, so only its value at zero is used.
+    let quotient = if mu == 0.0 { 1.0 } else { mu / eta };
+    let eta = T::new(eta, || -quotient / parameter * a.slope());
+    let exponent = parameter * half_square;
+    let scaled = T::new(exponent.sqrt().copysign(mu), || {
+        (0.5 * eta.value() - quotient) / (2.0 * parameter).sqrt() * a.slope()
+    });
+    // The derivative of `a η² / 2` is `-log(x / a)`.
+    let decay = (-exponent).exp();
+    let decay = T::new(decay, || decay * (mu - half_square) * a.slope());
     // The derivative of both sides gives a recurrence between the coefficients of the remainder's series in η.
-    let inverse_gamma = (-stirling_correction(a)).exp();
-    let (mut next, mut current, mut sum) = (0.0, 0.0, 0.0);
+    let inverse_gamma = (-stirling_correction(parameter)).exp();
+    let inverse_gamma =
+        T::new(inverse_gamma, || -inverse_gamma * stirling_correction_slope(parameter) * a.slope());
+    let zero = T::constant(0.0);
+    let (mut next, mut current, mut sum) = (zero, zero, zero);
     for (n, &coefficient) in UNIFORM.iter().enumerate().skip(1).rev() {
-        let found = f64::mul_add((n as f64 + 1.0) / a, next, coefficient * inverse_gamma);
+        let order = T::constant(n as f64 + 1.0);
+        let found = (order / a).mul_add(next, T::constant(coefficient) * inverse_gamma);
         (next, current) = (current, found);
-        sum = f64::mul_add(sum, eta, found);
+        sum = sum.mul_add(eta, found);
     }
-    Some(((a * half_square).sqrt().copysign(mu), (-a * half_square).exp() / (TAU * a).sqrt() * sum))
+    Some(Uniform { scaled, remainder: decay / (T::constant(TAU) * a).sqrt() * sum })
+}
+
+/// [`gamma_density`] as a function of `a`.
+fn density<T: Real>(a: T, x: f64) -> T {
+    let density = gamma_density(a.value(), x);
+    T::new(density, || density * (x.ln() - digamma(a.value() + 1.0)) * a.slope())
 }
 
 /// `P(a, x)` by its series of positive terms (DLMF 8.7.1).
-fn series(a: f64, x: f64) -> f64 {
-    let (mut sum, mut term, mut n) = (1.0, 1.0, a);
-    while term > 0.25 * f64::EPSILON * sum {
-        n += 1.0;
-        term *= x / n;
-        sum += term;
+fn lower<T: Real>(a: T, x: f64) -> T {
+    let one = T::constant(1.0);
+    let (mut sum, mut term, mut n) = (one, one, a);
+    while !term.is_negligible(sum, 0.25 * f64::EPSILON) {
+        n = n + one;
+        term = term * (T::constant(x) / n);
+        sum = sum + term;
     }
-    gamma_density(a, x) * sum
+    density(a, x) * sum
 }
 
 /// `Q(a, x)` by its continued fraction (DLMF 8.9.2, even form), with the method of Lentz.
-fn fraction(a: f64, x: f64) -> f64 {
-    let mut b = x + 1.0 - a;
-    let (mut c, mut d) = (f64::INFINITY, 1.0 / b);
+fn upper<T: Real>(a: T, x: f64) -> T {
+    let one = T::constant(1.0);
+    let mut b = T::constant(x + 1.0) - a;
+    let (mut c, mut d) = (T::constant(f64::INFINITY), one / b);
     let mut value = d;
     for k in 1..10_000 {
-        let k = f64::from(k);
+        let k = T::constant(f64::from(k));
         let numerator = -k * (k - a);
-        b += 2.0;
-        d = 1.0 / numerator.mul_add(d, b);
+        b = b + T::constant(2.0);
+        d = one / numerator.mul_add(d, b);
         c = b + numerator / c;
-        let factor = c * d;
-        value *= factor;
-        if (factor - 1.0).abs() < 0.5 * f64::EPSILON {
+        value = value * (c * d);
+        if is_last(c, d, value) {
             break;
         }
     }
-    gamma_density(a, x) * a * value
+    density(a, x) * a * value
+}
+
+/// Whether the method of Lentz has converged after a step that multiplied `product` by `c d`: the factor is one up to rounding, and
+/// its derivative is below the rounding error of its two terms or of the product's.
+pub(super) fn is_last<T: Real>(c: T, d: T, product: T) -> bool {
+    let factor = c * d;
+    let terms = (c.slope() * d.value()).abs() + (c.value() * d.slope()).abs();
+    let scale = terms + (product.slope() / product.value()).abs();
+    (factor.value() - 1.0).abs() < 0.5 * f64::EPSILON && factor.slope().abs() <= 4.0 * f64::EPSILON * scale
 }
 
 /// `Q(a, x)` for `a, x <= 1`, without cancellation (DLMF 8.7.1).

@@ -9,6 +9,7 @@
 pub mod bessel;
 pub mod beta;
 pub mod complex;
+mod dual;
 pub mod entropy;
 pub mod error_function;
 pub mod exponential_integral;
@@ -18,3 +19,4 @@ pub mod gamma;
 pub mod incomplete_beta;
 pub mod incomplete_gamma;
 pub mod integer;
+pub mod inverse_incomplete_gamma;

@@ -2,7 +2,7 @@
 
 use umber_kernels_base::math::integer::Integer;
 use umber_kernels_base::math::{
-    beta, entropy, exponential_integral, float32, float64, gamma, incomplete_gamma,
+    beta, entropy, exponential_integral, float32, float64, gamma, incomplete_gamma, inverse_incomplete_gamma,
 };
 use umber_types::{BinaryKind, Bool, DType};
 
@@ -51,7 +51,9 @@ fn bool(kind: BinaryKind) -> Option<Entry> {
         LessEqual | GreaterEqual => map2!(Bool => Bool, I, |a, b| (!a.get() | b.get()).into()),
         Divide | LogAddExp | LogAddExp2 | Arctan2 | LeftShift | RightShift | Hypot | CopySign | Fmod
         | Ldexp | Gcd | Zeta | Polygamma | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr
-        | GammaDensity | MultiplyAbsorbing => return None,
+        | GammaIncInv | GammaIncCInv | GammaIncSlope | ZetaSlope | GammaDensity | MultiplyAbsorbing => {
+            return None;
+        }
     })
 }
 
@@ -82,7 +84,8 @@ macro_rules! unsigned {
                 Fmod => exact2!($ty => $ty, |a, b| a.checked_rem(b).unwrap_or(0)),
                 Gcd => exact2!($ty => $ty, |a, b| Integer::gcd(a, b)),
                 Divide | LogAddExp | LogAddExp2 | Arctan2 | Hypot | CopySign | Ldexp | Zeta | Polygamma
-                | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr | GammaDensity
+                | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr | GammaDensity | GammaIncInv
+                | GammaIncCInv | GammaIncSlope | ZetaSlope
                 | MultiplyAbsorbing => return None,
             })
         }
@@ -180,6 +183,16 @@ fn f32(kind: BinaryKind) -> Option<Entry> {
         GammaDensity => {
             exact2!(f32 => f32, |a, x| incomplete_gamma::gamma_density(a.into(), x.into()) as f32)
         }
+        GammaIncSlope => {
+            exact2!(f32 => f32, |a, x| incomplete_gamma::gammainc_slope(a.into(), x.into()) as f32)
+        }
+        GammaIncInv => {
+            exact2!(f32 => f32, |a, p| inverse_incomplete_gamma::gammaincinv(a.into(), p.into()) as f32)
+        }
+        GammaIncCInv => {
+            exact2!(f32 => f32, |a, q| inverse_incomplete_gamma::gammainccinv(a.into(), q.into()) as f32)
+        }
+        ZetaSlope => exact2!(f32 => f32, |s, q| gamma::zeta_slope(s.into(), q.into()) as f32),
         Beta => exact2!(f32 => f32, |a, b| beta::beta(a.into(), b.into()) as f32),
         BetaLn => exact2!(f32 => f32, |a, b| beta::betaln(a.into(), b.into()) as f32),
         Expn => exact2!(f32 => f32, |n, x| exponential_integral::expn(n.into(), x.into()) as f32),
@@ -202,6 +215,10 @@ fn f64(kind: BinaryKind) -> Option<Entry> {
         GammaInc => exact2!(f64 => f64, |a, x| incomplete_gamma::gammainc(a, x)),
         GammaIncC => exact2!(f64 => f64, |a, x| incomplete_gamma::gammaincc(a, x)),
         GammaDensity => exact2!(f64 => f64, |a, x| incomplete_gamma::gamma_density(a, x)),
+        GammaIncSlope => exact2!(f64 => f64, |a, x| incomplete_gamma::gammainc_slope(a, x)),
+        GammaIncInv => exact2!(f64 => f64, |a, p| inverse_incomplete_gamma::gammaincinv(a, p)),
+        GammaIncCInv => exact2!(f64 => f64, |a, q| inverse_incomplete_gamma::gammainccinv(a, q)),
+        ZetaSlope => exact2!(f64 => f64, |s, q| gamma::zeta_slope(s, q)),
         Beta => exact2!(f64 => f64, |a, b| beta::beta(a, b)),
         BetaLn => exact2!(f64 => f64, |a, b| beta::betaln(a, b)),
         Expn => exact2!(f64 => f64, |n, x| exponential_integral::expn(n, x)),

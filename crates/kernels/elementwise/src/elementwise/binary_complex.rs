@@ -55,7 +55,8 @@ macro_rules! complex_binary {
                 }, cost 4),
                 FloorDivide | Remainder | Arctan2 | BitwiseAnd | BitwiseOr | BitwiseXor | LeftShift
                 | RightShift | Hypot | CopySign | Fmod | LogAddExp2 | Ldexp | Gcd | Zeta | Polygamma
-                | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr | GammaDensity => return None,
+                | GammaInc | GammaIncC | Beta | BetaLn | Expn | RelEntr | GammaDensity
+                | GammaIncInv | GammaIncCInv | GammaIncSlope | ZetaSlope => return None,
             })
         }
     };

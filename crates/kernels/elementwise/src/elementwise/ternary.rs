@@ -1,6 +1,6 @@
 //! Table of the block functions of three elements, by kind and dtype.
 
-use umber_kernels_base::math::incomplete_beta::{beta_density, betainc};
+use umber_kernels_base::math::incomplete_beta::{beta_density, betainc, betainc_slope_a, betainc_slope_b};
 use umber_types::{DType, TernaryKind};
 
 use super::Entry;
@@ -29,6 +29,8 @@ trait Map3 {
 
 struct BetaInc;
 struct BetaDensity;
+struct BetaIncSlopeA;
+struct BetaIncSlopeB;
 
 impl Map3 for BetaInc {
     fn f(a: f64, b: f64, x: f64) -> f64 {
@@ -39,6 +41,18 @@ impl Map3 for BetaInc {
 impl Map3 for BetaDensity {
     fn f(a: f64, b: f64, x: f64) -> f64 {
         beta_density(a, b, x)
+    }
+}
+
+impl Map3 for BetaIncSlopeA {
+    fn f(a: f64, b: f64, x: f64) -> f64 {
+        betainc_slope_a(a, b, x)
+    }
+}
+
+impl Map3 for BetaIncSlopeB {
+    fn f(a: f64, b: f64, x: f64) -> f64 {
+        betainc_slope_b(a, b, x)
     }
 }
 
@@ -68,6 +82,10 @@ pub(crate) fn entry(kind: TernaryKind, dtype: DType) -> Option<Entry> {
         (TernaryKind::BetaInc, DType::Float64) => Some(const { entry_of::<BetaInc, f64>() }),
         (TernaryKind::BetaDensity, DType::Float32) => Some(const { entry_of::<BetaDensity, f32>() }),
         (TernaryKind::BetaDensity, DType::Float64) => Some(const { entry_of::<BetaDensity, f64>() }),
+        (TernaryKind::BetaIncSlopeA, DType::Float32) => Some(const { entry_of::<BetaIncSlopeA, f32>() }),
+        (TernaryKind::BetaIncSlopeA, DType::Float64) => Some(const { entry_of::<BetaIncSlopeA, f64>() }),
+        (TernaryKind::BetaIncSlopeB, DType::Float32) => Some(const { entry_of::<BetaIncSlopeB, f32>() }),
+        (TernaryKind::BetaIncSlopeB, DType::Float64) => Some(const { entry_of::<BetaIncSlopeB, f64>() }),
         _ => None,
     }
 }

@@ -71,7 +71,7 @@ macro_rules! complex_unary {
                 IsFinite => map1!($ty => Bool, I, |z| (z.re.is_finite() && z.im.is_finite()).into()),
                 Exp2 => exact1!($ty => $ty, |z| $narrow(complex::exp($widen(z) * std::f64::consts::LN_2))),
                 Floor | Ceil | Trunc | Erf | ErfInv | BitwiseInvert | Erfc | LogGamma | Digamma | I0 | I0e | I1
-                | I1e | Gamma | Erfcx | ErfcInv | Ndtr | LogNdtr | Logit | Entr | Expi | Exp1 | Spence | Cbrt
+                | I1e | J0 | J1 | Y0 | Y1 | K0 | K0e | K1 | K1e | Gamma | Erfcx | ErfcInv | Ndtr | LogNdtr | Logit | Entr | Expi | Exp1 | Spence | Cbrt
                 | Exponent | SignBit | BitCount => return None,
             })
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use umber_kernels::tape::Program;
 use umber_types::tape::Tape;
-use umber_types::{DType, Result};
+use umber_types::{DType, Result, UnaryKind};
 
 use super::launch;
 use super::tape_cache::{Key, TapeCache};
@@ -36,7 +36,7 @@ impl Key for Signature {
     fn number(&self) -> usize {
         let function = match self.function {
             ElementFunction::Unary(kind) => kind as usize,
-            ElementFunction::Binary(kind) => kind as usize + 64,
+            ElementFunction::Binary(kind) => kind as usize + UnaryKind::ALL.len(),
             ElementFunction::Ternary(kind) => kind as usize + 16,
             ElementFunction::Select => 3,
             ElementFunction::Cast(to) => to as usize + 32,

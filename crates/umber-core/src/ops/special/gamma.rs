@@ -32,12 +32,20 @@ binary_functions! {
     polygamma(n, x) Polygamma: [1.0, 2.0], [0.0, f64::INFINITY] => [f64::INFINITY, 0.0],
     /// Regularised lower incomplete gamma function.
     ///
-    /// NaN where either argument is negative. There is no derivative with respect to `a`.
+    /// NaN where either argument is negative. There is no second derivative with respect to `a`.
     gammainc(a, x) GammaInc: [1.0, 2.0], [0.0, f64::INFINITY] => [0.0, 1.0],
     /// Regularised upper incomplete gamma function: `1 - gammainc(a, x)`, accurate where that cancels.
     ///
-    /// NaN where either argument is negative. There is no derivative with respect to `a`.
+    /// NaN where either argument is negative. There is no second derivative with respect to `a`.
     gammaincc(a, x) GammaIncC: [1.0, 2.0], [0.0, f64::INFINITY] => [1.0, 0.0],
+    /// Inverse of the regularised lower incomplete gamma function: the `x` with `gammainc(a, x) = y`.
+    ///
+    /// NaN where `a` is negative or `y` is outside [0, 1]. There is no second derivative with respect to `a`.
+    gammaincinv(a, y) GammaIncInv: [1.0, 2.0], [0.0, 1.0] => [0.0, f64::INFINITY],
+    /// Inverse of the regularised upper incomplete gamma function: the `x` with `gammaincc(a, x) = y`.
+    ///
+    /// NaN where `a` is negative or `y` is outside [0, 1]. There is no second derivative with respect to `a`.
+    gammainccinv(a, y) GammaIncCInv: [1.0, 2.0], [0.0, 1.0] => [f64::INFINITY, 0.0],
     /// Beta function: `gamma(a) * gamma(b) / gamma(a + b)`.
     beta(a, b) Beta: [1.0, 1.0], [1.0, 2.0] => [1.0, 0.5],
     /// Logarithm of the absolute value of the beta function.
@@ -46,9 +54,9 @@ binary_functions! {
 
 /// Regularised incomplete beta function.
 ///
-/// NaN where `a` or `b` is negative or `x` is outside [0, 1]. There are no derivatives with respect to `a` and `b`. Shapes broadcast,
-/// dtypes are promoted. Integers and booleans are converted to float32. Fails if the shapes do not broadcast, and for complex
-/// numbers.
+/// NaN where `a` or `b` is negative or `x` is outside [0, 1]. There are no second derivatives with respect to `a` and `b`.
+/// Shapes broadcast, dtypes are promoted. Integers and booleans are converted to float32. Fails if the shapes do not
+/// broadcast, and for complex numbers.
 ///
 #[doc = example!(betainc, [1.0, 1.0], [1.0, 2.0], [0.25, 1.0] => [0.25, 1.0])]
 pub fn betainc(a: &Array, b: &Array, x: &Array) -> Result<Array> {
@@ -61,7 +69,7 @@ pub fn betainc(a: &Array, b: &Array, x: &Array) -> Result<Array> {
 /// Hurwitz zeta function, and Riemann's zeta function where `q` is not given.
 ///
 /// Infinite at the poles `s = 1` and `q = 0, -1, …`. NaN for `s < 1`, unless `q` is one, and for negative `q`, unless `s` is a whole
-/// number. There is no derivative with respect to `s`.
+/// number. There is no second derivative with respect to `s`.
 ///
 /// Shapes broadcast, dtypes are promoted. Integers and booleans are converted to float32. Fails if the shapes do not
 /// broadcast, and for complex numbers.

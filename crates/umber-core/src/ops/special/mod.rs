@@ -3,15 +3,17 @@
 //! Functions are real: integers and booleans are computed in float32, floating dtypes are kept, complex numbers are refused. The
 //! shapes of two arguments broadcast and their dtypes are promoted. float16 and bfloat16 are computed in float32.
 
+mod bessel;
 mod entropy;
 mod gamma;
 mod integrals;
 mod normal;
 
+pub use self::bessel::{j0, j1, k0, k0e, k1, k1e, y0, y1};
 pub use self::entropy::{entr, kl_div, log_expit, logit, rel_entr, xlog1py, xlogy};
 pub use self::gamma::{
-    beta, betainc, betaln, comb, factorial, gamma, gammainc, gammaincc, gammasgn, loggamma, multigammaln,
-    polygamma, zeta,
+    beta, betainc, betaln, comb, factorial, gamma, gammainc, gammaincc, gammainccinv, gammaincinv, gammasgn,
+    loggamma, multigammaln, polygamma, zeta,
 };
 pub use self::integrals::{exp1, expi, expn, spence};
 pub use self::normal::{erfcinv, erfcx, log_ndtr, ndtr, ndtri};

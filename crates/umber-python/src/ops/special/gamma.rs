@@ -204,17 +204,18 @@ binary_functions! {
     /// TypeError
     ///     If an argument is complex, or not convertible to an array.
     /// ValueError
-    ///     If the shapes do not broadcast. If a derivative with respect to `a` is requested.
+    ///     If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
     ///
     /// See Also
     /// --------
-    /// gammaincc, gamma
+    /// gammaincc, gammaincinv, gamma
     ///
     /// Notes
     /// -----
     /// The integral of ``t**(a - 1) * exp(-t)`` from 0 to `x`, divided by ``gamma(a)`` (DLMF 8.2.4): the
     /// distribution function of the gamma distribution. NaN where either argument is negative. Near ``x = a``,
-    /// large parameters use Temme's uniform expansion (1987). There is no derivative with respect to `a`.
+    /// large parameters use Temme's uniform expansion (1987). The derivative with respect to `a` is that of the series,
+    /// fraction or expansion, term by term; there is no second one.
     ///
     /// Examples
     /// --------
@@ -242,22 +243,96 @@ binary_functions! {
     /// TypeError
     ///     If an argument is complex, or not convertible to an array.
     /// ValueError
-    ///     If the shapes do not broadcast. If a derivative with respect to `a` is requested.
+    ///     If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
     ///
     /// See Also
     /// --------
-    /// gammainc, gamma
+    /// gammainc, gammainccinv, gamma
     ///
     /// Notes
     /// -----
     /// The integral of ``t**(a - 1) * exp(-t)`` from `x` to infinity, divided by ``gamma(a)`` (DLMF 8.2.4). NaN
-    /// where either argument is negative. There is no derivative with respect to `a`.
+    /// where either argument is negative. There is no second derivative with respect to `a`.
     ///
     /// Examples
     /// --------
     /// >>> mx.special.gammaincc(0.5, mx.array([0.0, 1.0, 10.0]))
     /// array([1, 0.157299, 7.74422e-06], dtype=float32)
     gammaincc(a, x),
+    /// Inverse of the regularised lower incomplete gamma function: the `x` with `gammainc(a, x) = y`.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Parameter of the integrand, positive.
+    /// y : array_like
+    ///     Probabilities, in [0, 1].
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array of the broadcast shape and the promoted dtype; float32 for integers, booleans and float8.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is complex, or not convertible to an array.
+    /// ValueError
+    ///     If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
+    ///
+    /// See Also
+    /// --------
+    /// gammainc, gammainccinv
+    ///
+    /// Notes
+    /// -----
+    /// The quantile function of the gamma distribution (DLMF 8.12), by Halley's method on the logarithm of the smaller tail.
+    /// NaN where `a` is not positive or `y` is outside [0, 1]. Derivatives follow from the implicit function theorem.
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.special.gammaincinv(2.0, mx.array([0.0, 0.5, 0.95, 1.0]))
+    /// array([0, 1.67835, 4.74386, inf], dtype=float32)
+    gammaincinv(a, y),
+    /// Inverse of the regularised upper incomplete gamma function: the `x` with `gammaincc(a, x) = y`.
+    ///
+    /// Parameters
+    /// ----------
+    /// a : array_like
+    ///     Parameter of the integrand, positive.
+    /// y : array_like
+    ///     Probabilities, in [0, 1].
+    /// stream : Stream or Device, optional
+    ///     Where the operation runs. Default: the default stream of the default device.
+    ///
+    /// Returns
+    /// -------
+    /// array
+    ///     Array of the broadcast shape and the promoted dtype; float32 for integers, booleans and float8.
+    ///
+    /// Raises
+    /// ------
+    /// TypeError
+    ///     If an argument is complex, or not convertible to an array.
+    /// ValueError
+    ///     If the shapes do not broadcast. If a second derivative with respect to `a` is requested.
+    ///
+    /// See Also
+    /// --------
+    /// gammaincc, gammaincinv
+    ///
+    /// Notes
+    /// -----
+    /// Accurate for small `y`, where ``gammaincinv(a, 1 - y)`` loses digits. NaN where `a` is not positive or `y` is outside
+    /// [0, 1].
+    ///
+    /// Examples
+    /// --------
+    /// >>> mx.special.gammainccinv(2.0, mx.array([0.0, 0.5, 0.95, 1.0]))
+    /// array([inf, 1.67835, 0.355362, 0], dtype=float32)
+    gammainccinv(a, y),
     /// Beta function: `gamma(a) * gamma(b) / gamma(a + b)`.
     ///
     /// Parameters
@@ -392,7 +467,7 @@ binary_functions! {
 /// TypeError
 ///     If an argument is complex, or not convertible to an array.
 /// ValueError
-///     If the shapes do not broadcast. If a derivative with respect to `x` is requested.
+///     If the shapes do not broadcast. If a second derivative with respect to `x` is requested.
 ///
 /// See Also
 /// --------
@@ -402,7 +477,7 @@ binary_functions! {
 /// -----
 /// The sum of ``(q + n)**-x`` over the natural numbers `n`. Infinite at the poles ``x = 1`` and ``q = 0, -1, …``.
 /// NaN for ``x < 1``, unless `q` is one, and for negative `q`, unless `x` is a whole number (DLMF 25.2, 25.11).
-/// There is no derivative with respect to `x`.
+/// There is no second derivative with respect to `x`.
 ///
 /// Examples
 /// --------
@@ -443,7 +518,7 @@ fn zeta(x: Operand, q: Option<Operand>, stream: Option<StreamArg>) -> PyResult<N
 /// TypeError
 ///     If an argument is complex, or not convertible to an array.
 /// ValueError
-///     If the shapes do not broadcast. If a derivative with respect to `a` or `b` is requested.
+///     If the shapes do not broadcast. If a second derivative with respect to `a` or `b` is requested.
 ///
 /// See Also
 /// --------
@@ -453,7 +528,8 @@ fn zeta(x: Operand, q: Option<Operand>, stream: Option<StreamArg>) -> PyResult<N
 /// -----
 /// The integral of ``t**(a - 1) * (1 - t)**(b - 1)`` from 0 to `x`, divided by ``beta(a, b)`` (DLMF 8.17): the
 /// distribution function of the beta distribution. NaN where `a` or `b` is negative or `x` is outside [0, 1].
-/// There are no derivatives with respect to `a` and `b`.
+/// The derivatives with respect to `a` and `b` are those of the continued fraction, term by term; there are no second
+/// ones.
 ///
 /// Examples
 /// --------

@@ -1,5 +1,6 @@
 //! `umber.core.special`: special functions, under the names of `scipy.special`.
 
+mod bessel;
 mod entropy;
 mod gamma;
 mod integrals;
@@ -75,6 +76,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     special.setattr("__doc__", "Special functions, under the names of `scipy.special`.")?;
     gamma::register(&special)?;
     normal::register(&special)?;
+    bessel::register(&special)?;
     entropy::register(&special)?;
     integrals::register(&special)?;
     for (name, function) in SHARED {
