@@ -70,7 +70,7 @@ macro_rules! operations {
         mod make {
             use super::*;
             $(
-                #[allow(clippy::too_many_arguments)] // Python's arguments.
+                #[allow(clippy::too_many_arguments, non_snake_case)] // Python's arguments and names.
                 pub(super) fn $name(py: Python<'_>, $($argument: $type),*) -> Shared {
                     let operation = $make;
                     shared(py, operation)
@@ -86,14 +86,14 @@ macro_rules! operations {
             $(
                 $(#[$doc])*
                 #[pyo3(signature = ($($signature)*))]
-                #[allow(clippy::too_many_arguments)] // Python's arguments.
+                #[allow(clippy::too_many_arguments, non_snake_case)] // Python's arguments and names.
                 fn $name(&self, py: Python<'_>, $($argument: $type),*) -> PyResult<$class> {
                     Ok(self.apply(make::$name(py, $($argument),*)?))
                 }
 
                 #[doc = concat!("`", stringify!($name), "`, if `cond` is true; else the samples stay as they are.")]
                 #[pyo3(signature = (cond, $($signature)*))]
-                #[allow(clippy::too_many_arguments)] // Python's arguments.
+                #[allow(clippy::too_many_arguments, non_snake_case)] // Python's arguments and names.
                 fn $conditional(&self, py: Python<'_>, cond: bool, $($argument: $type),*) -> PyResult<$class> {
                     if cond { Ok(self.apply(make::$name(py, $($argument),*)?)) } else { Ok(self.unchanged()) }
                 }
@@ -736,7 +736,6 @@ operations! {
     /// >>> _ = rows.save_image("image", "name", folder)[0]
     /// >>> os.listdir(folder)
     /// ['a.jpg']
-    #[allow(non_snake_case)] // mlx-data's name.
     fn save_image, save_image_if(key: &str, filename_key: &str, prefix: PathBuf, filenamePrefix: &str)
     [key, filename_key, prefix, filenamePrefix = ""] {
         Ok(ops::SaveImage::new(key, filename_key, prefix, filenamePrefix))
