@@ -194,6 +194,33 @@ fn checksums_are_verified() {
     assert!(matches!(decode(&bytes, &default()), Err(DecodeError::Damaged(_))));
 }
 
+/// The PNG with other data in the chunk of a name.
+fn with_chunk(png: &[u8], name: &[u8; 4], data: &[u8]) -> Vec<u8> {
+    let start = png.windows(4).position(|window| window == name).expect("the chunk is there");
+    let length = u32::from_be_bytes(png[start - 4..start].try_into().expect("four bytes")) as usize;
+    let named = [name, data].concat();
+    let crc = crc32fast::hash(&named).to_be_bytes();
+    let count = (data.len() as u32).to_be_bytes();
+    [&png[..start - 4], &count, &named, &crc, &png[start + 4 + length + 4..]].concat()
+}
+
+#[test]
+fn palettes_that_contradict_themselves() {
+    let png = read("palette_transparent.png");
+    assert!(decode(&with_chunk(&png, b"PLTE", &[7; 48]), &default()).is_ok());
+    for palette in [1, 2, 4, 47, 3 * 256 + 3, 9] {
+        let changed = with_chunk(&png, b"PLTE", &vec![7; palette]);
+        for strict in [true, false] {
+            let error = decode(&changed, &ImageOptions { strict, ..default() }).unwrap_err();
+            assert!(matches!(error, DecodeError::Damaged(_)), "{palette}: {error}");
+            assert!(!error.to_string().contains("gave up"), "{palette}");
+        }
+    }
+    for alphas in [17, 256, 300] {
+        check_survives(&with_chunk(&png, b"tRNS", &vec![7; alphas]));
+    }
+}
+
 #[test]
 fn sizes_are_limited_before_memory_is_allocated() {
     let mut png = read("rgb8.png");

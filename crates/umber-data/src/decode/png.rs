@@ -2,7 +2,7 @@
 
 use std::io::{Cursor, ErrorKind};
 
-use png::{ColorType, DecodeOptions, Decoder, DecodingError, Limits, Transformations};
+use png::{ColorType, DecodeOptions, Decoder, DecodingError, Info, Limits, Transformations};
 
 use super::error::{DecodeError, Result, damaged};
 use super::{Image, ImageOptions, orient};
@@ -30,6 +30,7 @@ pub(super) fn decode(bytes: &[u8], options: &ImageOptions) -> Result<(Image, u8)
     let (width, height) = (info.width, info.height);
     options.check_size(width.into(), height.into())?;
     let mut reader = decoder.read_info().map_err(|error| translate(error, bytes))?;
+    check_palette(reader.info())?;
     let channels = match reader.output_color_type().0 {
         ColorType::Grayscale => 1,
         ColorType::GrayscaleAlpha => 2,
@@ -51,6 +52,18 @@ pub(super) fn decode(bytes: &[u8], options: &ImageOptions) -> Result<(Image, u8)
         return damaged("rows of another length than the header says");
     }
     Ok((Image { width, height, channels, pixels }, orientation))
+}
+
+/// An error for palettes on which the crate panics.
+fn check_palette(info: &Info<'_>) -> Result<()> {
+    let Some(palette) = info.palette.as_deref().filter(|_| info.color_type == ColorType::Indexed) else {
+        return Ok(());
+    };
+    let alphas = info.trns.as_deref().map_or(0, <[u8]>::len);
+    if !palette.len().is_multiple_of(3) || palette.len() > 3 * 256 || alphas > palette.len() / 3 {
+        return damaged(format!("a palette of {} bytes with {alphas} values of alpha", palette.len()));
+    }
+    Ok(())
 }
 
 fn translate(error: DecodingError, bytes: &[u8]) -> DecodeError {
