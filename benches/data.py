@@ -302,11 +302,10 @@ def run_case(library: str, key: str, folder: Path) -> dict[str, float] | None:
     count, arrays = made
     seen = checksum = 0.0
     start = time.perf_counter()
-    held = list(arrays)
+    for array in arrays:
+        seen += 1 if key == "jpeg_decode" else len(array)
+        checksum += float(array.ravel()[::1009].sum())
     seconds = time.perf_counter() - start
-    for array in held:
-        seen += len(array)
-        checksum += float(array.astype(np.float64).sum())
     if seen != count:
         raise AssertionError(f"{library}: {key}: {seen} samples of {count}")
     return {"rate": count / seconds, "checksum": checksum}

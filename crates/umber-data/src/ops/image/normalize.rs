@@ -75,6 +75,12 @@ impl ImageNormalize {
         let source = value.bytes()?;
         let mut view = out.make_mut()?;
         let target = view.as_mut_slice::<T>().unwrap_or_default();
+        if self.layout == Layout::Hwc {
+            // The pixels of all frames follow each other in both: one tall image.
+            let extent = Extent { height: frames.extent.height * frames.count, ..frames.extent };
+            normalization.apply(&source, extent, self.layout, target)?;
+            return Ok(out);
+        }
         let length = source.len() / frames.count.max(1);
         for frame in 0..frames.count {
             let (source, target) =
