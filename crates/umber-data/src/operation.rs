@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use crate::error::Result;
+use crate::error::{DataError, Result};
+use crate::ops::Keys;
+use crate::ops::image::{Cropping, Resizing, resized_crop};
 use crate::random::{Draw, Key, Position};
 use crate::sample::Sample;
 use crate::stage::{StageReport, Stopwatch};
@@ -38,6 +40,16 @@ pub trait Operation: Send + Sync + 'static {
     fn interpreter(&self) -> Option<&dyn Interpreter> {
         None
     }
+
+    /// Its keys and itself, if it resizes images: a crop behind it is done at once with it.
+    fn as_resizing(&self) -> Option<(&Keys, &dyn Resizing)> {
+        None
+    }
+
+    /// Its keys and itself, if it keeps a window of images.
+    fn as_cropping(&self) -> Option<(&Keys, &dyn Cropping)> {
+        None
+    }
 }
 
 /// A language whose functions run under a lock.
@@ -68,6 +80,35 @@ impl Map {
         let draw = Draw::new(self.key, position);
         let made = self.watch.time(|| self.operation.apply(sample, &draw));
         made.map_err(|error| error.at_stage(self.operation.name()).at_index(position.index))
+    }
+
+    /// Whether a crop behind it can be done at once with it.
+    pub(crate) fn is_resizing(&self) -> bool {
+        self.operation.as_resizing().is_some()
+    }
+
+    /// Apply it and the operation behind it at once, if it resizes an image in place and that one crops it in place. The crop's random
+    /// numbers are those of its own position.
+    pub(crate) fn apply_with(
+        &self,
+        mut sample: Sample,
+        (next, position): (&Map, Position),
+    ) -> std::result::Result<Result<Option<Sample>>, Sample> {
+        let (Some((resized, resizing)), Some((cropped, cropping))) =
+            (self.operation.as_resizing(), next.operation.as_cropping())
+        else {
+            return Err(sample);
+        };
+        if resized.output.is_some() || cropped.output.is_some() || cropped.key != resized.key {
+            return Err(sample);
+        }
+        let draw = Draw::new(next.key, position);
+        let made = self.watch.time(|| {
+            let change = |value| resized_crop(&value, resizing, cropping, &draw);
+            sample.update(&cropped.key, None, change)
+        });
+        let named = |error: DataError| error.at_stage(self.operation.name()).at_index(position.index);
+        Ok(made.map(|()| Some(sample)).map_err(named))
     }
 
     /// What it has done.

@@ -186,6 +186,27 @@ impl Slot {
         }
     }
 
+    /// Apply operations in order; two at once where they can be.
+    fn apply_all(&mut self, mut maps: &[(Arc<Map>, Position)]) {
+        while let [(map, position), rest @ ..] = maps {
+            maps = rest;
+            if let ([(next, next_position), after @ ..], true) = (rest, map.is_resizing()) {
+                match std::mem::replace(self, Slot::Dropped) {
+                    Slot::Sample(sample) => match map.apply_with(sample, (next, *next_position)) {
+                        Ok(made) => {
+                            *self = Slot::of(made);
+                            maps = after;
+                            continue;
+                        }
+                        Err(sample) => *self = Slot::Sample(sample),
+                    },
+                    ended => *self = ended,
+                }
+            }
+            self.apply(map, *position);
+        }
+    }
+
     fn result(self) -> Result<Option<Sample>> {
         match self {
             Slot::Sample(sample) => Ok(Some(sample)),
@@ -208,9 +229,7 @@ fn run_maps(slots: &mut [Slot], maps: &[&[(Arc<Map>, Position)]], context: &Cont
             .count();
         let mut apply = || {
             for (slot, maps) in slots.iter_mut().zip(maps) {
-                for (map, position) in &maps[start..start + count] {
-                    slot.apply(map, *position);
-                }
+                slot.apply_all(&maps[start..start + count]);
             }
         };
         match interpreter {

@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use proptest::prelude::*;
+use umber_data::ops::Keys;
+use umber_data::ops::image::{ImageCenterCrop, ImageRandomCrop, ImageResizeSmallestSide};
 use umber_data::random::{Draw, Key};
 use umber_data::stage::{Axes, BatchOptions, DynamicBatchOptions, Padding, Policy, SlidingWindow, Stop};
 use umber_data::{Buffer, Name, Operation, Result, Sample, Stream, Value, fault};
@@ -287,4 +289,32 @@ fn states_of_other_pipelines_are_refused() {
         error.to_string(),
         "[load_state_dict] the state is of another pipeline: stage 2 was shuffle(3), here it is nothing"
     );
+}
+
+#[test]
+fn a_crop_behind_a_resize_is_the_same_as_alone() {
+    let image = |seed: usize| {
+        let pixels: Vec<u8> = (0..61 * 47 * 3).map(|index| (index * 31 + index / 7 * seed) as u8).collect();
+        let value = Value::from_slice(&pixels, [47, 61, 3]).expect("memory");
+        [(Name::new("image"), value)].into_iter().collect::<Sample>()
+    };
+    let images = Buffer::from_samples((1..9).map(image).collect());
+    let small = || ImageResizeSmallestSide::new("image", 30).expect("a size");
+    let pipeline = |is_apart: bool, output: &str| {
+        seeded(3, || {
+            let mut buffer = images.apply(small());
+            if is_apart {
+                buffer = buffer.map("nothing", Ok);
+            }
+            buffer.apply(ImageRandomCrop::new(Keys::new("image", output), 20, 24).expect("a size"))
+        })
+    };
+    for output in ["", "crop"] {
+        let samples = |buffer: Buffer| buffer.iter().map(|read| read.expect("an image")).collect::<Vec<_>>();
+        assert_eq!(samples(pipeline(false, output)), samples(pipeline(true, output)));
+    }
+    let same = |a: Stream, b: Stream| assert!(a.iter().map(Result::unwrap).eq(b.iter().map(Result::unwrap)));
+    let in_place = |buffer: &Buffer| buffer.apply(ImageCenterCrop::new("image", 9, 8).expect("a size"));
+    let apart = images.apply(small()).map("nothing", Ok);
+    same(in_place(&images.apply(small())).to_stream(), in_place(&apart).to_stream());
 }

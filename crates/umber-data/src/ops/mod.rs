@@ -76,6 +76,16 @@ pub trait Change: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// If the value is not what the operation expects.
     fn change(&self, value: Value, draw: &Draw) -> Result<Value>;
+
+    /// Itself, if it resizes images.
+    fn as_resizing(&self) -> Option<&dyn Resizing> {
+        None
+    }
+
+    /// Itself, if it keeps a window of images.
+    fn as_cropping(&self) -> Option<&dyn Cropping> {
+        None
+    }
 }
 
 impl<T: Change> Operation for T {
@@ -95,6 +105,14 @@ impl<T: Change> Operation for T {
 
     fn is_random(&self) -> bool {
         T::IS_RANDOM
+    }
+
+    fn as_resizing(&self) -> Option<(&Keys, &dyn Resizing)> {
+        Some((self.keys(), T::as_resizing(self)?))
+    }
+
+    fn as_cropping(&self) -> Option<(&Keys, &dyn Cropping)> {
+        Some((self.keys(), T::as_cropping(self)?))
     }
 }
 

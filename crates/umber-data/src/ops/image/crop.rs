@@ -2,12 +2,20 @@
 
 use crate::error::Result;
 use crate::fault;
-use crate::image::{Window, center_window, random_area_window, random_window};
-use crate::ops::image::{Frames, size};
+use crate::image::{Extent, Window, center_window, random_area_window, random_window};
+use crate::ops::image::{Cropping, Frames, size};
 use crate::ops::views::part;
 use crate::ops::{Change, Keys};
 use crate::random::Draw;
 use crate::value::Value;
+
+/// The value with what a crop keeps.
+fn changed(crop: &dyn Cropping, value: Value, draw: &Draw) -> Result<Value> {
+    match crop.window(Frames::of(&value)?.extent, draw)? {
+        Some(window) => cropped(&value, window),
+        None => Ok(value),
+    }
+}
 
 /// The window of all frames of a value.
 fn cropped(value: &Value, window: Window) -> Result<Value> {
@@ -47,9 +55,18 @@ impl Change for ImageCenterCrop {
         &self.keys
     }
 
-    fn change(&self, value: Value, _draw: &Draw) -> Result<Value> {
-        let frames = Frames::of(&value)?;
-        cropped(&value, center_window(frames.extent, self.width, self.height)?)
+    fn change(&self, value: Value, draw: &Draw) -> Result<Value> {
+        changed(self, value, draw)
+    }
+
+    fn as_cropping(&self) -> Option<&dyn Cropping> {
+        Some(self)
+    }
+}
+
+impl Cropping for ImageCenterCrop {
+    fn window(&self, extent: Extent, _draw: &Draw) -> Result<Option<Window>> {
+        Ok(Some(center_window(extent, self.width, self.height)?))
     }
 }
 
@@ -84,8 +101,18 @@ impl Change for ImageRandomCrop {
     }
 
     fn change(&self, value: Value, draw: &Draw) -> Result<Value> {
-        let (frames, mut numbers) = (Frames::of(&value)?, draw.numbers());
-        cropped(&value, random_window(frames.extent, self.width, self.height, || numbers.uniform())?)
+        changed(self, value, draw)
+    }
+
+    fn as_cropping(&self) -> Option<&dyn Cropping> {
+        Some(self)
+    }
+}
+
+impl Cropping for ImageRandomCrop {
+    fn window(&self, extent: Extent, draw: &Draw) -> Result<Option<Window>> {
+        let mut numbers = draw.numbers();
+        Ok(Some(random_window(extent, self.width, self.height, || numbers.uniform())?))
     }
 }
 
@@ -122,11 +149,16 @@ impl ImageRandomAreaCrop {
         }
         let crop =
             ImageRandomAreaCrop { keys: keys.into(), area_range, aspect_range, trials: trials as usize };
-        crop.window(1, 1, || 0.0).map_err(|error| error.at_stage(Self::NAME))?;
+        crop.window_of(1, 1, || 0.0).map_err(|error| error.at_stage(Self::NAME))?;
         Ok(crop)
     }
 
-    fn window(&self, width: usize, height: usize, uniforms: impl FnMut() -> f64) -> Result<Option<Window>> {
+    fn window_of(
+        &self,
+        width: usize,
+        height: usize,
+        uniforms: impl FnMut() -> f64,
+    ) -> Result<Option<Window>> {
         Ok(random_area_window(width, height, self.area_range, self.aspect_range, uniforms, self.trials)?)
     }
 }
@@ -140,10 +172,17 @@ impl Change for ImageRandomAreaCrop {
     }
 
     fn change(&self, value: Value, draw: &Draw) -> Result<Value> {
-        let (extent, mut numbers) = (Frames::of(&value)?.extent, draw.numbers());
-        match self.window(extent.width, extent.height, || numbers.uniform())? {
-            Some(window) => cropped(&value, window),
-            None => Ok(value),
-        }
+        changed(self, value, draw)
+    }
+
+    fn as_cropping(&self) -> Option<&dyn Cropping> {
+        Some(self)
+    }
+}
+
+impl Cropping for ImageRandomAreaCrop {
+    fn window(&self, extent: Extent, draw: &Draw) -> Result<Option<Window>> {
+        let mut numbers = draw.numbers();
+        self.window_of(extent.width, extent.height, || numbers.uniform())
     }
 }

@@ -7,6 +7,7 @@ mod load;
 mod luminance;
 mod normalize;
 mod resize;
+mod resized_crop;
 mod rotate;
 
 pub use crop::{ImageCenterCrop, ImageRandomAreaCrop, ImageRandomCrop};
@@ -15,6 +16,8 @@ pub use load::{ImageContent, LoadImage, SaveImage};
 pub use luminance::ImageChannelReduction;
 pub use normalize::ImageNormalize;
 pub use resize::{ImageResize, ImageResizeSmallestSide};
+pub(crate) use resized_crop::resized_crop;
+pub use resized_crop::{Cropping, Resizing};
 pub use rotate::ImageRotate;
 
 use umber_core::{DType, Shape};

@@ -5,7 +5,7 @@ use umber_types::{Element, bf16, f16};
 
 use crate::error::{DataError, Result};
 use crate::fault;
-use crate::image::{Layout, Normalization, Normalized};
+use crate::image::{Extent, Layout, Normalization, Normalized};
 use crate::ops::image::Frames;
 use crate::ops::{Cast, Change, Keys, Scale};
 use crate::random::Draw;

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::fault;
-use crate::image::{resize, smallest_side_size};
-use crate::ops::image::{Frames, each_frame, size};
+use crate::image::{Extent, resize, smallest_side_size};
+use crate::ops::image::{Frames, Resizing, each_frame, size};
 use crate::ops::{Change, Keys};
 use crate::random::Draw;
 use crate::value::Value;
@@ -51,6 +51,16 @@ impl Change for ImageResize {
         let frames = Frames::of_bytes(&value)?;
         resized(value, frames, self.width, self.height)
     }
+
+    fn as_resizing(&self) -> Option<&dyn Resizing> {
+        Some(self)
+    }
+}
+
+impl Resizing for ImageResize {
+    fn size_of(&self, _extent: Extent) -> Result<(usize, usize)> {
+        Ok((self.width, self.height))
+    }
 }
 
 /// Resizes an image so that its smaller side has a length, with a triangle filter.
@@ -84,7 +94,17 @@ impl Change for ImageResizeSmallestSide {
 
     fn change(&self, value: Value, _draw: &Draw) -> Result<Value> {
         let frames = Frames::of_bytes(&value)?;
-        let (width, height) = smallest_side_size(frames.extent.width, frames.extent.height, self.size)?;
+        let (width, height) = self.size_of(frames.extent)?;
         resized(value, frames, width, height)
+    }
+
+    fn as_resizing(&self) -> Option<&dyn Resizing> {
+        Some(self)
+    }
+}
+
+impl Resizing for ImageResizeSmallestSide {
+    fn size_of(&self, extent: Extent) -> Result<(usize, usize)> {
+        Ok(smallest_side_size(extent.width, extent.height, self.size)?)
     }
 }
