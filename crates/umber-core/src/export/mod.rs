@@ -297,10 +297,15 @@ impl Exported {
         if !is_read {
             return String::new();
         }
-        let step = self.program.steps.iter().find_map(|step| match &step.op {
-            Op::Reshape(op) if op.shape.contains(&length) => Some(("reshape", &op.shape)),
-            Op::Broadcast(op) if op.shape.contains(&length) => Some(("broadcast_to", &op.shape)),
-            _ => None,
+        let step = self.program.steps.iter().find_map(|step| {
+            let (name, shape) = if let Op::Reshape(op) = &step.op {
+                ("reshape", &op.shape)
+            } else if let Op::Broadcast(op) = &step.op {
+                ("broadcast_to", &op.shape)
+            } else {
+                return None;
+            };
+            shape.contains(&length).then_some((name, shape))
         });
         let user = step.map_or_else(String::new, |(op, shape)| format!(" and has {op} to {shape}"));
         format!(
