@@ -88,27 +88,25 @@ impl Map {
     }
 
     /// Apply it and the operation behind it at once, if it resizes an image in place and that one crops it in place. The crop's random
-    /// numbers are those of its own position.
+    /// numbers are those of its own position. Otherwise the sample is left as it is.
     pub(crate) fn apply_with(
         &self,
-        mut sample: Sample,
+        sample: &mut Option<Sample>,
         (next, position): (&Map, Position),
-    ) -> std::result::Result<Result<Option<Sample>>, Sample> {
-        let (Some((resized, resizing)), Some((cropped, cropping))) =
-            (self.operation.as_resizing(), next.operation.as_cropping())
-        else {
-            return Err(sample);
-        };
+    ) -> Option<Result<Option<Sample>>> {
+        let (resized, resizing) = self.operation.as_resizing()?;
+        let (cropped, cropping) = next.operation.as_cropping()?;
         if resized.output.is_some() || cropped.output.is_some() || cropped.key != resized.key {
-            return Err(sample);
+            return None;
         }
         let draw = Draw::new(next.key, position);
+        let mut sample = sample.take()?;
         let made = self.watch.time(|| {
             let change = |value| resized_crop(&value, resizing, cropping, &draw);
             sample.update(&cropped.key, None, change)
         });
         let named = |error: DataError| error.at_stage(self.operation.name()).at_index(position.index);
-        Ok(made.map(|()| Some(sample)).map_err(named))
+        Some(made.map(|()| Some(sample)).map_err(named))
     }
 
     /// What it has done.

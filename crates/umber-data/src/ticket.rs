@@ -39,7 +39,8 @@ pub trait Work: Send {
 /// Where the sample of a ticket comes from.
 pub(crate) enum Origin {
     Row(Arc<dyn Rows>, u64),
-    Sample(Sample),
+    // In a box, so that buffers of other tickets are small.
+    Sample(Box<Sample>),
     Failed(DataError),
     Work(Box<dyn Work>),
 }
@@ -63,7 +64,7 @@ impl Ticket {
 
     /// A ticket for a sample that exists.
     pub fn sample(sample: Sample, position: Position) -> Ticket {
-        Ticket::new(Origin::Sample(sample), position)
+        Ticket::new(Origin::Sample(Box::new(sample)), position)
     }
 
     /// A ticket for an error, which is raised in the sample's place.
@@ -154,6 +155,7 @@ impl fmt::Debug for Ticket {
 }
 
 /// A sample on its way through operations.
+#[allow(clippy::large_enum_variant)] // Nearly all are samples.
 enum Slot {
     Sample(Sample),
     Dropped,
@@ -163,7 +165,7 @@ enum Slot {
 impl Slot {
     fn begin(origin: Origin, context: &Context<'_>) -> Slot {
         let made = match origin {
-            Origin::Sample(sample) => return Slot::Sample(sample),
+            Origin::Sample(sample) => return Slot::Sample(*sample),
             Origin::Failed(error) => Err(error),
             Origin::Row(rows, index) => rows.row(index).map(Some),
             Origin::Work(work) => work.run(context),
@@ -192,14 +194,15 @@ impl Slot {
             maps = rest;
             if let ([(next, next_position), after @ ..], true) = (rest, map.is_resizing()) {
                 match std::mem::replace(self, Slot::Dropped) {
-                    Slot::Sample(sample) => match map.apply_with(sample, (next, *next_position)) {
-                        Ok(made) => {
+                    Slot::Sample(sample) => {
+                        let mut sample = Some(sample);
+                        if let Some(made) = map.apply_with(&mut sample, (next, *next_position)) {
                             *self = Slot::of(made);
                             maps = after;
                             continue;
                         }
-                        Err(sample) => *self = Slot::Sample(sample),
-                    },
+                        *self = Slot::of(Ok(sample));
+                    }
                     ended => *self = ended,
                 }
             }

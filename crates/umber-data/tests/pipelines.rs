@@ -33,7 +33,7 @@ fn all(stream: &Stream) -> Vec<Vec<i64>> {
 struct Noise;
 
 impl Operation for Noise {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "noise"
     }
 

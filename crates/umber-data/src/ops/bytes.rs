@@ -85,7 +85,9 @@ impl Change for Replace {
         if old.len() == new.len() {
             drop(text);
             let text = value.bytes_mut()?;
-            places.iter().for_each(|&place| text[place..place + new.len()].copy_from_slice(new));
+            for &place in &places {
+                text[place..place + new.len()].copy_from_slice(new);
+            }
             return Ok(value);
         }
         let mut replaced = Vec::new();

@@ -35,7 +35,7 @@ impl Cast {
             // Elements of eight bits have kernels of their own, which arrays know.
             return Value::from_array(&value.to_array()?.astype(dtype)?);
         }
-        value.map_elements(dtype, |from, to| tape::copy(from, to))
+        value.map_elements(dtype, tape::copy)
     }
 }
 

@@ -29,7 +29,7 @@ impl FilterByShape {
 }
 
 impl Operation for FilterByShape {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "filter_by_shape"
     }
 
@@ -77,7 +77,7 @@ impl FilterKey {
 }
 
 impl Operation for FilterKey {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "filter_key"
     }
 
@@ -113,7 +113,7 @@ impl RenameKey {
 }
 
 impl Operation for RenameKey {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "rename_key"
     }
 

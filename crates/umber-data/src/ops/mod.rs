@@ -89,7 +89,7 @@ pub trait Change: fmt::Debug + Send + Sync + 'static {
 }
 
 impl<T: Change> Operation for T {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         T::NAME
     }
 

@@ -86,7 +86,7 @@ impl RemoveValue {
 }
 
 impl Operation for RemoveValue {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "remove_value"
     }
 

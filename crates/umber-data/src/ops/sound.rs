@@ -113,7 +113,7 @@ impl LoadAudio {
 }
 
 impl Operation for LoadAudio {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "load_audio"
     }
 
@@ -206,7 +206,7 @@ impl ResampleAudio {
 }
 
 impl Operation for ResampleAudio {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "resample_audio"
     }
 

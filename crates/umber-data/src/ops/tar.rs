@@ -134,7 +134,7 @@ impl fmt::Debug for ReadFromTar {
 }
 
 impl Operation for ReadFromTar {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "read_from_tar"
     }
 

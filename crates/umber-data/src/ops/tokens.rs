@@ -81,7 +81,7 @@ impl fmt::Debug for Tokenize {
 }
 
 impl Operation for Tokenize {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "tokenize"
     }
 

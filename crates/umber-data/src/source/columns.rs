@@ -71,7 +71,7 @@ impl Rows for Columns {
             let mut shape = column.shape().clone();
             shape.as_mut_slice()[0] = indices.len();
             let mut out = Value::allocate(&shape, column.dtype())?;
-            let bytes = if self.len == 0 { 0 } else { column.size() / self.len * column.dtype().size() };
+            let bytes = column.size().checked_div(self.len).unwrap_or(0) * column.dtype().size();
             if let Some(rows) = column.as_bytes() {
                 if bytes > 0 {
                     for (row, &index) in out.bytes_mut()?.chunks_exact_mut(bytes).zip(indices) {

@@ -23,7 +23,7 @@ impl Buffered {
 }
 
 impl Expander for Buffered {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "buffered"
     }
 

@@ -102,9 +102,9 @@ impl DynamicBatchOptions {
             if !open.is_empty() && !fits(&next) {
                 let full = std::mem::take(&mut open);
                 if is_enough(&extent) {
-                    groups.batches.push(full)
+                    groups.batches.push(full);
                 } else {
-                    groups.left.extend(full)
+                    groups.left.extend(full);
                 }
                 next = alone.clone();
             }
@@ -201,7 +201,7 @@ impl DynamicBatch {
 }
 
 impl Expander for DynamicBatch {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "dynamic_batch"
     }
 

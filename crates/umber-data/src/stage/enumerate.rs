@@ -32,7 +32,7 @@ impl Enumerate {
 struct SetNumber(Name, u64);
 
 impl Operation for SetNumber {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "enumerate"
     }
 

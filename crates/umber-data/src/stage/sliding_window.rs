@@ -44,7 +44,7 @@ impl SlidingWindow {
 }
 
 impl Expander for SlidingWindow {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "sliding_window"
     }
 

@@ -1,4 +1,6 @@
 //! The operations, against their definitions.
+#![allow(clippy::unwrap_used, reason = "a failure is a failed test")]
+#![allow(clippy::needless_for_each, reason = "a line each")]
 
 mod files;
 mod hostile;

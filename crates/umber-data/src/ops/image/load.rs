@@ -144,7 +144,7 @@ impl SaveImage {
 }
 
 impl Operation for SaveImage {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "save_image"
     }
 
