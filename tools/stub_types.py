@@ -232,6 +232,7 @@ PARAMETERS = {
     "strides": "Sequence[int]",
     "s": "Sequence[int]",
     "reps": "_Axes",
+    "kth": "_Axes | array",
     "pad_width": "int | Sequence[int] | Sequence[Sequence[int]]",
     "indices_or_sections": "int | Sequence[int] | array",
     "slice_size": "Sequence[int]",
@@ -242,7 +243,7 @@ PARAMETERS = {
     "destination": "int",
     **dict.fromkeys(
         "axis1 axis2 bits block_size ddof correction decimals diagonal dims dst end_axis group_size"
-        " groups hop_length kth length M N n num num_samples n_fft offset size src"
+        " groups hop_length length M N n num num_samples n_fft offset size src"
         " start_axis win_length precision limit max_norm".split(),
         "int",
     ),

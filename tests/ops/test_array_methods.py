@@ -15,7 +15,7 @@ METHODS = {
     "any": [(), (0,), (1, True)],
     "argmax": [(), (1,), (0, True)],
     "argmin": [(), (1,), (0, True)],
-    "argpartition": [(1,), (1, 0)],
+    "argpartition": [(1,), (1, 0), ([0, 1],)],
     "argsort": [(), (0,)],
     "clip": [(1, 2), (None, 2)],
     "compress": None,

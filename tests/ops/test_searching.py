@@ -302,6 +302,17 @@ BAD = [
     (lambda: mx.ravel_multi_index((mx.array([2]),), (2,)), ValueError, "[ravel_multi_index]"),
     (lambda: mx.ravel_multi_index((mx.array([0]),), (2, 2)), ValueError, "[ravel_multi_index]"),
     (lambda: mx.partition(mx.zeros(3), 3), ValueError, "[partition]"),
+    (lambda: mx.partition(mx.zeros(3), [0, -4]), ValueError, "[partition] kth -4 is out of bounds"),
+    (lambda: mx.argpartition(mx.zeros(3), (3, 0)), ValueError, "[argpartition] kth 3 is out of"),
+    (lambda: mx.partition(mx.zeros(3), []), ValueError, "[partition] kth must have at least one"),
+    (lambda: mx.argpartition(mx.zeros(3), ()), ValueError, "[argpartition] kth must have at least"),
+    (lambda: mx.partition(mx.zeros(3), True), TypeError, "[partition] kth: got bool"),
+    (lambda: mx.argpartition(mx.zeros(3), False), TypeError, "[argpartition] kth: got bool"),
+    (lambda: mx.partition(mx.zeros(3), [0, True]), TypeError, "[partition] kth: got bool"),
+    (lambda: mx.partition(mx.zeros(3), 1.0), TypeError, "[partition] kth: got "),
+    (lambda: mx.partition(mx.zeros(3), [[0, 1]]), TypeError, "[partition] kth: got "),
+    (lambda: mx.zeros(3).partition(True), TypeError, "[partition] kth: got bool"),
+    (lambda: mx.zeros(3).argpartition([0, True]), TypeError, "[argpartition] kth: got"),
     (lambda: mx.topk(mx.zeros(3), 4), ValueError, "[topk]"),
 ]
 
@@ -330,6 +341,59 @@ def test_partitions_of_long_rows():
         same(np.sort(picked, 1), np.sort(x, 1))
         same(picked[:, kth], got[:, kth])
     same(mx.topk(mx.array(x), 9), np.sort(x, 1)[:, -9:])
+
+
+def check_partitioned(got, x, kths):
+    """Elements at the positions are those of a sort, and separate the smaller from the larger."""
+    want = np.sort(x, 1)
+    same(np.sort(got, 1), want)
+    for kth in kths:
+        kth %= x.shape[1]
+        same(got[:, kth], want[:, kth])
+        assert not (got[:, :kth] > got[:, kth, None]).any()
+        assert not (got[:, kth:] < got[:, kth, None]).any()
+
+
+@pytest.mark.parametrize(
+    "kths",
+    [
+        [3],
+        (0, 5),
+        [2, 2],
+        [-1, 0, 5, 2],
+        range(9),
+        np.array([1, 4], np.uint8),
+        mx.array([7, -2]),
+        [np.int64(6), 1],
+    ],
+    ids=repr,
+)
+def test_partitions_about_several_positions(kths, rng):
+    x = rng.integers(0, 6, (4, 9)).astype(np.float32)
+    x[1, 3] = np.nan
+    numbers = [int(kth) for kth in kths]
+    a = mx.array(x)
+    check_partitioned(to_numpy(mx.partition(a, kths, axis=1)), x, numbers)
+    places = to_numpy(mx.argpartition(a, kths, axis=1))
+    assert places.dtype == np.uint32
+    check_partitioned(np.take_along_axis(x, places, 1), x, numbers)
+    check_partitioned(to_numpy(mx.partition(a[:, ::-1].T, kths, axis=0).T), x, numbers)
+    check_partitioned(to_numpy(mx.partition(a, kths, axis=None))[None], x.reshape(1, -1), numbers)
+    same(a.argpartition(kths, 1), places)
+    same(mx.compile(lambda a: mx.partition(a, kths))(a), mx.partition(a, kths))
+    same(mx.vmap(lambda a: mx.partition(a, kths))(a), mx.partition(a, kths, axis=1))
+    in_place = mx.array(x)
+    assert in_place.partition(kths) is in_place
+    same(in_place, mx.partition(a, kths))
+
+
+def test_derivatives_of_partitions_about_several_positions():
+    x, weights = mx.array([3.0, 1.0, 2.0, 5.0, 4.0]), mx.array([1.0, 10.0, 100.0, 1000.0, 10000.0])
+    for kths in ([0, 1, 2, 3], [-1, 0, 3, 2]):
+        gradient = mx.grad(lambda x, kths=kths: (mx.partition(x, kths) * weights).sum())(x)
+        assert gradient.tolist() == [100.0, 1.0, 10.0, 10000.0, 1000.0]
+        _, tangents = mx.jvp(lambda x, kths=kths: mx.partition(x, kths), (x,), (weights,))
+        assert tangents[0].tolist() == [10.0, 100.0, 1.0, 10000.0, 1000.0]
 
 
 @pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "float64"])

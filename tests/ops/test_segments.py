@@ -100,6 +100,57 @@ def test_equal_extrema_share_the_gradient():
     assert gradient.tolist() == [0.5, 0.5, 1.0, 0.0]
 
 
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16", "complex64"])
+def test_gradients_of_extrema_are_those_of_each_segment_alone(name, dtype):
+    end = -np.inf if name == "max" else np.inf
+    rows = [[end, 1.0], [end, 1.0], [end, end], [2.0, -end], [end, 2.0], [end, end], [1.0, 0.0]]
+    ids, count = mx.array([0, 0, 0, 2, 2, 3, -1]), 4
+    x = mx.array(rows).astype(getattr(mx, dtype))
+    if dtype == "complex64":
+        x = mx.where(mx.real(x) == end, complex(end, end), x)
+    weights = mx.arange(1.0, 9.0).reshape(count, 2)
+    weights = weights.astype(x.dtype)
+
+    def pull(x, weights):
+        return mx.vjp(lambda x: REDUCTIONS[name](x, ids, count), (x,), (weights,))[1][0]
+
+    gradient = to_numpy(pull(x, weights))
+    for k in range(count):
+        members = [i for i, id_ in enumerate(ids.tolist()) if id_ == k]
+        if members:
+            part = x[mx.array(members)]
+            want = mx.vjp(lambda x: getattr(mx, name)(x, 0), (part,), (weights[k],))[1][0]
+            np.testing.assert_array_equal(gradient[members], to_numpy(want))
+    assert not gradient[-1].any()
+    by_column = mx.vmap(pull, (1, 1), 1)(x, weights)
+    np.testing.assert_array_equal(to_numpy(by_column), gradient)
+
+
+@pytest.mark.parametrize(("name", "end"), [("max", -np.inf), ("min", np.inf)])
+def test_tangents_and_second_derivatives_of_infinite_extrema(name, end):
+    x, ids = mx.array([end, end, 1.0, end]), mx.array([0, 0, 2, 2])
+
+    def reduce(x):
+        return REDUCTIONS[name](x, ids, 4)
+
+    _, tangents = mx.jvp(reduce, (x,), (mx.array([2.0, 4.0, 5.0, 7.0]),))
+    assert tangents[0].tolist() == [3.0, 0.0, 5.0, 0.0]
+    jacobian = mx.jacrev(reduce)(x)
+    assert jacobian.tolist() == [[0.5, 0.5, 0, 0], [0] * 4, [0, 0, 1, 0], [0] * 4]
+    pull = mx.grad(lambda x, ct: mx.vjp(reduce, (x,), (ct,))[1][0].sum(), argnums=(0, 1))
+    second = pull(x, mx.ones(4))
+    assert [g.tolist() for g in second] == [[0.0] * 4, [1.0, 0.0, 1.0, 0.0]]
+
+
+@pytest.mark.parametrize(("dtype", "count"), [("float16", 70000), ("bfloat16", 257)])
+def test_numbers_of_ties_beyond_the_precision_of_halves(dtype, count):
+    x, ids = mx.ones((count,), getattr(mx, dtype)), mx.zeros(count, mx.int32)
+    gradient = mx.grad(lambda x: mx.segment_max(x, ids, 1).sum())(x)
+    assert gradient.tolist() == mx.grad(lambda x: x.max())(x).tolist()
+    assert gradient[0].item() == mx.array(1 / count, x.dtype).item()
+
+
 def test_dropped_rows_have_no_gradient():
     for reduce in REDUCTIONS.values():
         gradient = mx.grad(lambda x, reduce=reduce: reduce(x, mx.array(IDS), 3).sum())

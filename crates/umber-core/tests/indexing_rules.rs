@@ -9,7 +9,7 @@ use umber_core::op::Op;
 use umber_core::primitive::{Batched, Point, Primitive};
 use umber_core::primitives::concatenate::Concatenate;
 use umber_core::primitives::gather::{Gather, GatherAxis};
-use umber_core::primitives::scatter::{Scatter, ScatterAxis};
+use umber_core::primitives::scatter::{Scatter, ScatterAxis, SourceRole};
 use umber_core::primitives::slice::{Slice, Window};
 use umber_core::primitives::slice_update::SliceUpdate;
 use umber_core::{Array, Shape};
@@ -177,7 +177,7 @@ fn scatters() {
         vec![ramp(&[3, 2, 2], seed), first, second, ramp(&[2, 2, 2], seed + 4)]
     };
     for kind in KINDS {
-        let op = Scatter { kind, axes: [0, 2].into(), op: "index" };
+        let op = Scatter { kind, source: SourceRole::Value, axes: [0, 2].into(), op: "index" };
         check_derivatives(op.clone(), &inputs(0));
         check_vmap(op, &[inputs(0), inputs(1)]);
     }
@@ -190,8 +190,11 @@ fn scatters_along_an_axis() {
         vec![ramp(&[2, 3], seed), indices, ramp(&[2, 4], seed + 4)]
     };
     for kind in KINDS {
-        check_derivatives(ScatterAxis { kind, axis: 1, op: "index" }, &inputs(0));
-        check_vmap(ScatterAxis { kind, axis: 1, op: "index" }, &[inputs(0), inputs(1)]);
+        check_derivatives(ScatterAxis { kind, source: SourceRole::Value, axis: 1, op: "index" }, &inputs(0));
+        check_vmap(
+            ScatterAxis { kind, source: SourceRole::Value, axis: 1, op: "index" },
+            &[inputs(0), inputs(1)],
+        );
     }
 }
 
@@ -202,18 +205,39 @@ fn products_with_zeros_have_their_derivative() {
     let indices = array(&[0, 0, 1, 1, 2, 2, 2], [7]);
     let updates = array(&[2.0, 4.0, 0.0, 5.0, 0.0, 0.0, 7.0], [7]);
     check_derivatives(
-        Scatter { kind: ScatterKind::Multiply, axes: [0].into(), op: "index" },
+        Scatter { kind: ScatterKind::Multiply, source: SourceRole::Value, axes: [0].into(), op: "index" },
         &[source, indices, updates],
     );
+}
+
+/// The cotangents of the source and the updates of `[source, indices, updates]`.
+fn pulled(op: Scatter, inputs: &[Array; 3], cotangent: &[f64]) -> [Vec<f64>; 2] {
+    let op = Op::from(op);
+    let outputs = [apply(&op, inputs)];
+    let at = Point { inputs, outputs: &outputs, needs_cotangent: &[true, false, true] };
+    let pulled = op.vjp(&at, &[array(cotangent, [cotangent.len()])]).expect("a rule").expect("pulls");
+    [0, 2].map(|i| values::<f64>(pulled[i].as_ref().expect("a cotangent")))
 }
 
 #[test]
 fn ties_share_the_cotangent_of_an_extremum() {
     let inputs = [array(&[3.0, 1.0], [2]), array(&[0, 0, 1], [3]), array(&[3.0, 3.0, 0.0], [3])];
-    let op = Op::from(Scatter { kind: ScatterKind::Maximum, axes: [0].into(), op: "index" });
-    let outputs = [apply(&op, &inputs)];
-    let at = Point { inputs: &inputs, outputs: &outputs, needs_cotangent: &[true, false, true] };
-    let pulled = op.vjp(&at, &[array(&[6.0, 6.0], [2])]).expect("a rule").expect("pulls");
-    assert_eq!(values::<f64>(pulled[0].as_ref().expect("a cotangent")), [2.0, 6.0]);
-    assert_eq!(values::<f64>(pulled[2].as_ref().expect("a cotangent")), [2.0, 2.0, 0.0]);
+    let op = Scatter { kind: ScatterKind::Maximum, source: SourceRole::Value, axes: [0].into(), op: "index" };
+    assert_eq!(pulled(op, &inputs, &[6.0, 6.0]), [vec![2.0, 6.0], vec![2.0, 2.0, 0.0]]);
+}
+
+#[test]
+fn an_identity_shares_no_cotangent_with_updates() {
+    for (kind, extreme) in [(ScatterKind::Maximum, f64::NEG_INFINITY), (ScatterKind::Minimum, f64::INFINITY)]
+    {
+        let inputs = [
+            array(&[extreme; 4], [4]),
+            array(&[0, 0, 1, 1, 3], [5]),
+            array(&[extreme, extreme, 2.0, 2.0, f64::NAN], [5]),
+        ];
+        let op = Scatter { kind, source: SourceRole::Identity, axes: [0].into(), op: "index" };
+        let [source, updates] = pulled(op, &inputs, &[6.0, 8.0, 5.0, 0.0]);
+        assert_eq!(source, [0.0, 0.0, 5.0, 0.0]);
+        assert_eq!(updates, [3.0, 3.0, 4.0, 4.0, 0.0]);
+    }
 }

@@ -75,6 +75,15 @@ fn topk_and_partition() {
     );
     let indices = values::<u32>(&ops::argpartition(&x, -3, None).unwrap());
     assert_eq!(indices[3], 2);
+    let several = values::<i32>(&ops::partition_about(&x, &[1, -2], Some(0)).unwrap());
+    assert_eq!((several[1], several[4]), (1, 5));
+    let repeated = ops::partition_about(&x, &[2, -4, 2], None).unwrap();
+    assert_eq!(repeated.node().op().name(), "partition", "one position: no full sort");
+    let several = values::<u32>(&ops::argpartition_about(&x, &[0, 5], None).unwrap());
+    assert_eq!((several[0], several[5]), (5, 4));
+    for rejected in [ops::partition_about(&x, &[], None), ops::argpartition_about(&x, &[1, 6], None)] {
+        assert!(matches!(rejected, Err(error) if error.kind() == ErrorKind::Value));
+    }
     for rejected in [ops::partition(&x, 6, None), ops::argpartition(&x, -7, None), ops::topk(&x, 7, None)] {
         assert!(matches!(rejected, Err(error) if error.kind() == ErrorKind::Value));
     }

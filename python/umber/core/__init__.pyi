@@ -2105,13 +2105,19 @@ class array:
         array([0, 1], dtype=uint32)
         """
 
-    def argpartition(self, kth: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
+    def argpartition(
+        self,
+        kth: _Axes | array,
+        axis: int = ...,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
         """Return the indices that partition the array along an axis about its `kth` element.
 
         Parameters
         ----------
-        kth : int
-            Position, along the axis, of the element that gets its sorted place.
+        kth : int or sequence of int
+            Position, along the axis, of the element that gets its sorted place, or positions of several.
         axis : int, optional
             Axis to partition. None partitions the flattened array. Default: -1.
         stream : Stream or Device, optional
@@ -2126,8 +2132,10 @@ class array:
         ------
         IndexError
             If the axis is out of bounds.
+        TypeError
+            If `kth` is not an integer or a sequence of integers. Booleans are not.
         ValueError
-            If `kth` is out of bounds.
+            If `kth` is empty, or a position in it is out of bounds.
 
         See Also
         --------
@@ -3308,13 +3316,19 @@ class array:
         (array([1, 3], dtype=uint32),)
         """
 
-    def partition(self, kth: int, axis: int = ..., *, stream: _StreamOrDevice = None) -> array:
+    def partition(
+        self,
+        kth: _Axes | array,
+        axis: int = ...,
+        *,
+        stream: _StreamOrDevice = None,
+    ) -> array:
         """Partition the array in place along an axis about its `kth` element, and return it.
 
         Parameters
         ----------
-        kth : int
-            Position, along the axis, of the element that gets its sorted place.
+        kth : int or sequence of int
+            Position, along the axis, of the element that gets its sorted place, or positions of several.
         axis : int, optional
             Axis to partition. Default: -1.
         stream : Stream or Device, optional
@@ -3329,8 +3343,10 @@ class array:
         ------
         IndexError
             If the axis is out of bounds.
+        TypeError
+            If `kth` is not an integer or a sequence of integers. Booleans are not.
         ValueError
-            If `kth` is out of bounds.
+            If `kth` is empty, or a position in it is out of bounds.
 
         See Also
         --------
@@ -5621,7 +5637,7 @@ def argmin(
 def argpartition(
     a: _Operand,
     /,
-    kth: int,
+    kth: _Axes | array,
     axis: int = ...,
     *,
     stream: _StreamOrDevice = None,
@@ -5632,9 +5648,9 @@ def argpartition(
     ----------
     a : array_like
         Input of any dtype.
-    kth : int
-        Index of the element that is in its sorted position; negative ones count from the end. No element before it is
-        larger, none after it is smaller.
+    kth : int or sequence of int
+        Index of the element, or indices of the elements, in their sorted positions; negative ones count from the end. No
+        element before such a position is larger, none after it is smaller.
     axis : int or None, optional
         Axis to partition along; ``None`` partitions the flattened array. Default: -1.
     stream : Stream or Device, optional
@@ -5649,8 +5665,10 @@ def argpartition(
     ------
     IndexError
         If `axis` is out of bounds.
+    TypeError
+        If `kth` is not an integer or a sequence of integers. Booleans are not.
     ValueError
-        If `kth` is out of bounds.
+        If `kth` is empty, or an index in it is out of bounds.
 
     See Also
     --------
@@ -5660,6 +5678,8 @@ def argpartition(
     --------
     >>> mx.argpartition(mx.array([50, 10, 40]), 0)[0]
     array(1, dtype=uint32)
+    >>> mx.argpartition(mx.array([50, 10, 40]), [0, -1])
+    array([1, 2, 0], dtype=uint32)
     """
 
 
@@ -17074,20 +17094,20 @@ def pad(
 def partition(
     a: _Operand,
     /,
-    kth: int,
+    kth: _Axes | array,
     axis: int = ...,
     *,
     stream: _StreamOrDevice = None,
 ) -> array:
-    """Partially sort the elements along an axis, such that one of them is in its sorted position.
+    """Partially sort the elements along an axis, such that one or several are in their sorted positions.
 
     Parameters
     ----------
     a : array_like
         Input of any dtype.
-    kth : int
-        Index of the element that is in its sorted position; negative ones count from the end. No element before it is
-        larger, none after it is smaller.
+    kth : int or sequence of int
+        Index of the element, or indices of the elements, in their sorted positions; negative ones count from the end. No
+        element before such a position is larger, none after it is smaller.
     axis : int or None, optional
         Axis to partition along; ``None`` partitions the flattened array. Default: -1.
     stream : Stream or Device, optional
@@ -17103,8 +17123,10 @@ def partition(
     ------
     IndexError
         If `axis` is out of bounds.
+    TypeError
+        If `kth` is not an integer or a sequence of integers. Booleans are not.
     ValueError
-        If `kth` is out of bounds.
+        If `kth` is empty, or an index in it is out of bounds.
 
     See Also
     --------
@@ -17118,6 +17140,8 @@ def partition(
     --------
     >>> mx.partition(mx.array([5, 1, 4, 2, 3]), 2)[2]
     array(3, dtype=int32)
+    >>> mx.partition(mx.array([5, 1, 4, 2, 3]), [0, 3])[[0, 3]]
+    array([1, 4], dtype=int32)
     """
 
 

@@ -1,5 +1,7 @@
 """Sorting, searching, and what is counted."""
 
+from itertools import pairwise
+
 import numpy as np
 import umber.core as mx
 from arrays import ALL, FLOATS, INTEGERS, REAL
@@ -35,11 +37,11 @@ def largest(x, k, axis=-1):
     return np.take(np.sort(x, axis), range(x.shape[axis] - k, x.shape[axis]), axis)
 
 
-def partitioned(name, finish) -> OpRecord:
+def partitioned(name, finish, cuts=(3,), **fields) -> OpRecord:
     """The order inside the parts is free: what is compared is each part sorted."""
 
     def split_sorted(module, parts):
-        sides = (parts[:, :3], parts[:, 3:])
+        sides = (parts[:, a:b] for a, b in pairwise((0, *cuts, None)))
         return module.concatenate([module.sort(side, axis=1) for side in sides], axis=1)
 
     return OpRecord(
@@ -49,6 +51,7 @@ def partitioned(name, finish) -> OpRecord:
         shapes=((4, 7),),
         dtypes=INTEGERS + FLOATS,
         domain=DISTINCT,
+        **fields,
     )
 
 
@@ -59,10 +62,27 @@ def median(x, **keywords):
 RECORDS = [
     *sorting("sort", np.sort, differentiable=(0,), second_order=False, long=(LONG,), dtypes=REAL),
     *sorting("argsort", stable_order, result="uint32", long=(LONG,)),
-    partitioned("partition", lambda module, x: module.partition(x, 3, axis=1)),
+    partitioned(
+        "partition",
+        lambda module, x: module.partition(x, 3, axis=1),
+        differentiable=(0,),
+        second_order=False,
+    ),
+    partitioned(
+        "partition[several]",
+        lambda module, x: module.partition(x, [-2, 2, 3, 5], axis=1),
+        (2, 3, 4, 5, 6),
+        differentiable=(0,),
+        second_order=False,
+    ),
     partitioned(
         "argpartition",
         lambda module, x: module.take_along_axis(x, module.argpartition(x, 3, axis=1), axis=1),
+    ),
+    partitioned(
+        "argpartition[several]",
+        lambda module, x: module.take_along_axis(x, module.argpartition(x, (2, 5), axis=1), axis=1),
+        (2, 3, 5, 6),
     ),
     OpRecord(
         "topk",

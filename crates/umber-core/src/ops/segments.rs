@@ -10,6 +10,7 @@ use super::sets::count_dtype;
 use crate::graph::Array;
 use crate::primitives::gather::{Places, iota};
 use crate::primitives::rules::{binary, broadcast, cast, constant, reshape};
+use crate::primitives::scatter::SourceRole;
 use crate::primitives::slice::slice_along;
 
 /// Whether the ids of segments are in ascending order.
@@ -172,7 +173,7 @@ impl Segments {
         let shape: Shape = std::iter::once(self.count + 1).chain(rest).collect();
         let start = Array::full(shape, identity, rows.dtype());
         let places = Places::grid(self.op, &[0], smallvec![self.indices.clone()]);
-        slice_along(&places.write(kind, &start, rows)?, 0, 0, self.count)
+        slice_along(&places.write_onto(SourceRole::Identity, kind, &start, rows)?, 0, 0, self.count)
     }
 }
 

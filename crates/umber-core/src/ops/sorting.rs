@@ -106,16 +106,17 @@ pub fn lexsort(keys: &[&Array], axis: i64) -> Result<Array> {
     Ok(order)
 }
 
-/// `kth` as a non-negative index; negative ones count from the end.
-fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
-    let length = a.shape()[axis] as i64;
+/// The only index among `kths`, from the start of the axis; `None` for several, about which a full sort partitions.
+fn pivot(op: &str, a: &Array, kths: &[i64], axis: usize) -> Result<Option<usize>> {
+    let length = a.shape()[axis];
     ensure!(length > 0, Value(op), "axis {axis} must not be empty, got shape {}", a.shape());
-    ensure!(
-        (-length..length).contains(&kth),
-        Value(op),
-        "kth {kth} is out of bounds for axis {axis} of length {length}"
-    );
-    Ok(from_start(kth, a.shape()[axis]) as usize)
+    ensure!(!kths.is_empty(), Value(op), "kth must have at least one index");
+    let bounds = -(length as i64)..length as i64;
+    if let Some(kth) = kths.iter().find(|kth| !bounds.contains(kth)) {
+        bail!(Value(op), "kth {kth} is out of bounds for axis {axis} of length {length}");
+    }
+    let first = from_start(kths[0], length);
+    Ok(kths.iter().all(|&kth| from_start(kth, length) == first).then_some(first as usize))
 }
 
 /// Partially sort the elements along an axis, such that one of them is in its sorted position.
@@ -133,9 +134,26 @@ fn resolve_kth(op: &str, a: &Array, kth: i64, axis: usize) -> Result<usize> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
+    partition_about(a, &[kth], axis)
+}
+
+/// Partially sort the elements along an axis, such that several of them are in their sorted positions.
+///
+/// # Errors
+/// If `kths` is empty, or the axis or one of `kths` is out of bounds.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([5, 1, 4, 2, 3]);
+/// let parts = ops::partition_about(&a, &[1, -2], Some(0))?.to_vec::<i32>()?;
+/// assert_eq!((parts[1], parts[3]), (2, 4));
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn partition_about(a: &Array, kths: &[i64], axis: Option<i64>) -> Result<Array> {
     let (a, axis) = array_and_axis("partition", a, axis)?;
-    let kth = resolve_kth("partition", &a, kth, axis)?;
-    sorted("partition", &a, axis, Sorted::ValuesAround(kth))
+    let pivot = pivot("partition", &a, kths, axis)?;
+    sorted("partition", &a, axis, pivot.map_or(Sorted::Values, Sorted::ValuesAround))
 }
 
 /// Compute the indices that partition the elements along an axis.
@@ -153,9 +171,27 @@ pub fn partition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
 /// # Ok::<(), umber::Error>(())
 /// ```
 pub fn argpartition(a: &Array, kth: i64, axis: Option<i64>) -> Result<Array> {
+    argpartition_about(a, &[kth], axis)
+}
+
+/// Compute the indices that partition the elements along an axis about several of them.
+///
+/// The indices, uint32, of a [`partition_about`].
+///
+/// # Errors
+/// If `kths` is empty, or the axis or one of `kths` is out of bounds.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, ops};
+/// let a = Array::from([50, 10, 40]);
+/// assert_eq!(ops::argpartition_about(&a, &[0, 2], Some(0))?.to_vec::<u32>()?, [1, 2, 0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
+pub fn argpartition_about(a: &Array, kths: &[i64], axis: Option<i64>) -> Result<Array> {
     let (a, axis) = array_and_axis("argpartition", a, axis)?;
-    let kth = resolve_kth("argpartition", &a, kth, axis)?;
-    sorted("argpartition", &a, axis, Sorted::Around(kth))
+    let pivot = pivot("argpartition", &a, kths, axis)?;
+    sorted("argpartition", &a, axis, pivot.map_or(Sorted::Indices(SortOrder::Ascending), Sorted::Around))
 }
 
 /// Select the k largest elements along an axis, in ascending order.

@@ -6,7 +6,7 @@ use umber_types::{DType, Error, ErrorKind, Layout, Result, Scalar, ScatterKind, 
 
 use super::create::{Arange, ArangeParameters};
 use super::rules::{batch, broadcast, move_axis, reshape, zeros_like};
-use super::scatter::{Scatter, ScatterAxis};
+use super::scatter::{Scatter, ScatterAxis, SourceRole};
 use crate::generalization::any_lengths;
 use crate::graph::{Array, ArraySpec, Inputs, Specs, Storage};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
@@ -82,13 +82,24 @@ impl Places {
 
     /// `x` with `updates` written at the indices.
     pub(crate) fn write(&self, kind: ScatterKind, x: &Array, updates: &Array) -> Result<Array> {
+        self.write_onto(SourceRole::Value, kind, x, updates)
+    }
+
+    /// As [`Places::write`], with the part that `x` has in an extremum.
+    pub(crate) fn write_onto(
+        &self,
+        source: SourceRole,
+        kind: ScatterKind,
+        x: &Array,
+        updates: &Array,
+    ) -> Result<Array> {
         match &self.form {
             Form::Grid { axes, indices } => {
                 let inputs = std::iter::once(x).chain(indices).chain([updates]).cloned().collect();
-                record(Scatter { kind, axes: axes.clone(), op: self.op }, inputs)
+                record(Scatter { kind, source, axes: axes.clone(), op: self.op }, inputs)
             }
             Form::Along { axis, indices } => {
-                let op = ScatterAxis { kind, axis: *axis, op: self.op };
+                let op = ScatterAxis { kind, source, axis: *axis, op: self.op };
                 Array::record_one(op, &[x, indices, updates])
             }
         }

@@ -12,8 +12,8 @@ use super::gather::{
 };
 use super::product_rules::others_of_element;
 use super::rules::{
-    batch, binary, broadcast, cast, conj, div, doubled, move_axis, mul_absorbing, reshape, tangent_or_zero,
-    zeros_like,
+    add, batch, binary, broadcast, cast, conj, div, doubled, move_axis, mul_absorbing, reshape,
+    tangent_or_zero, widened, zeros_like,
 };
 use super::select::Select;
 use super::slice_update::update;
@@ -22,12 +22,31 @@ use crate::graph::{Array, ArraySpec, Inputs, Specs};
 use crate::primitive::{Batched, Cotangents, CpuTask, Point, Primitive, Rule, Tangents, batch_size, rule};
 use crate::validation::Site;
 
+/// The part of the source in an extremum of updates, which decides its derivative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub enum SourceRole {
+    /// A value like the updates: where it ties with them, they share the cotangent.
+    #[default]
+    Value,
+    /// The identity, which stands for the absence of updates: where it ties with them, they get the whole cotangent.
+    Identity,
+}
+
+impl SourceRole {
+    fn is_default(&self) -> bool {
+        *self == SourceRole::default()
+    }
+}
+
 /// Inputs: the source, one index array per indexed axis (all of one shape), and updates with that shape followed by
 /// the lengths of the axes that are not indexed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Scatter {
     /// How updates combine with the elements of the source.
     pub kind: ScatterKind,
+    /// The part of the source in an extremum.
+    #[serde(default, skip_serializing_if = "SourceRole::is_default")]
+    pub source: SourceRole,
     /// Which axes are indexed, in ascending order.
     pub axes: Box<[usize]>,
     /// The function that was called, which messages name; files do not keep it.
@@ -40,6 +59,9 @@ pub struct Scatter {
 pub struct ScatterAxis {
     /// How updates combine with the elements of the source.
     pub kind: ScatterKind,
+    /// The part of the source in an extremum.
+    #[serde(default, skip_serializing_if = "SourceRole::is_default")]
+    pub source: SourceRole,
     /// Which axis is indexed.
     pub axis: usize,
     /// The function that was called, which messages name; files do not keep it.
@@ -50,6 +72,7 @@ pub struct ScatterAxis {
 /// A node with a scatter of either form, for the derivative rules.
 struct ScatterSite<'a> {
     kind: ScatterKind,
+    role: SourceRole,
     places: Places,
     source: &'a Array,
     updates: &'a Array,
@@ -57,9 +80,9 @@ struct ScatterSite<'a> {
 }
 
 impl<'a> ScatterSite<'a> {
-    fn new(kind: ScatterKind, places: Places, at: &'a Point<'_>) -> ScatterSite<'a> {
+    fn new(kind: ScatterKind, role: SourceRole, places: Places, at: &'a Point<'_>) -> ScatterSite<'a> {
         let updates = &at.inputs[at.inputs.len() - 1];
-        ScatterSite { kind, places, source: &at.inputs[0], updates, output: &at.outputs[0] }
+        ScatterSite { kind, role, places, source: &at.inputs[0], updates, output: &at.outputs[0] }
     }
 
     fn pull(&self, at: &Point<'_>, ct: &Array) -> Result<Cotangents> {
@@ -80,9 +103,8 @@ impl<'a> ScatterSite<'a> {
                 cast(&self.places.write(ScatterKind::Multiply, &doubled(ct)?, &updates)?, ct.dtype())
             }
             ScatterKind::Maximum | ScatterKind::Minimum => {
-                let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
-                let share = div(ct, &self.ties(&is_extreme)?)?;
-                Array::record_one(Select, &[&is_extreme, &share, &zeros_like(ct)])
+                let Ties { attains: _, source_attains, share } = self.ties(ct)?;
+                Array::record_one(Select, &[&source_attains, &share, &zeros_like(ct)])
             }
         }
     }
@@ -101,19 +123,25 @@ impl<'a> ScatterSite<'a> {
                 cast(&mul_absorbing(&read, &conj(&others)?)?, ct.dtype())
             }
             ScatterKind::Maximum | ScatterKind::Minimum => {
-                let is_extreme = binary(BinaryKind::Equal, self.source, self.output)?;
-                let share = self.places.read(&div(ct, &self.ties(&is_extreme)?)?)?;
-                let attains = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
+                let Ties { attains, source_attains: _, share } = self.ties(ct)?;
+                let share = self.places.read(&share)?;
                 Array::record_one(Select, &[&attains, &share, &zeros_like(&share)])
             }
         }
     }
 
-    /// At each element, the number of values among source and updates that attain the extremum: they share its cotangent.
-    fn ties(&self, source_is_extreme: &Array) -> Result<Array> {
-        let dtype = self.output.dtype();
+    /// The values among source and updates that attain the extremum: at each element they share the cotangent.
+    fn ties(&self, ct: &Array) -> Result<Ties> {
         let attains = binary(BinaryKind::Equal, self.updates, &self.places.read(self.output)?)?;
-        self.places.write(ScatterKind::Add, &cast(source_is_extreme, dtype)?, &cast(&attains, dtype)?)
+        let wide_ct = widened(ct)?;
+        let zeros = zeros_like(&wide_ct);
+        let number = self.places.write(ScatterKind::Add, &zeros, &cast(&attains, zeros.dtype())?)?;
+        let source_attains = match self.role {
+            SourceRole::Value => binary(BinaryKind::Equal, self.source, self.output)?,
+            SourceRole::Identity => binary(BinaryKind::Equal, &number, &zeros)?,
+        };
+        let number = add(&number, &cast(&source_attains, zeros.dtype())?)?;
+        Ok(Ties { attains, source_attains, share: cast(&div(&wide_ct, &number)?, ct.dtype())? })
     }
 
     /// Which updates the result of a `Set` contains: every update writes its own index and compares the element that is read
@@ -149,6 +177,16 @@ impl<'a> ScatterSite<'a> {
     }
 }
 
+/// The values that attain an extremum.
+struct Ties {
+    /// Which updates attain it.
+    attains: Array,
+    /// At which elements the source attains it.
+    source_attains: Array,
+    /// At each element, the part of the cotangent that each of these values gets.
+    share: Array,
+}
+
 fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shape) -> Result<()> {
     ensure!(
         updates.shape == *shape && updates.dtype == source.dtype,
@@ -164,7 +202,7 @@ fn check_updates(op: &str, source: &ArraySpec, updates: &ArraySpec, shape: &Shap
 impl Scatter {
     fn scatter_site<'a>(&self, at: &'a Point<'_>) -> ScatterSite<'a> {
         let indices = at.inputs[1..at.inputs.len() - 1].iter().cloned().collect();
-        ScatterSite::new(self.kind, Places::grid(self.op, &self.axes, indices), at)
+        ScatterSite::new(self.kind, self.source, Places::grid(self.op, &self.axes, indices), at)
     }
 }
 
@@ -201,12 +239,21 @@ impl Primitive for Scatter {
             let (source, updates) = (batch(&inputs[0], batch_size)?, batch(&inputs[last], batch_size)?);
             let indices = &inputs[1..last];
             let out = if indices.iter().any(|index| index.batched) {
-                batched_places(self.op, &self.axes, indices, batch_size)?
-                    .write(self.kind, &source, &updates)?
+                batched_places(self.op, &self.axes, indices, batch_size)?.write_onto(
+                    self.source,
+                    self.kind,
+                    &source,
+                    &updates,
+                )?
             } else {
                 // The batch axis is not indexed: in the updates it is the first axis after those of the indices.
                 let updates = move_axis(&updates, 0, indices[0].ndim())?;
-                shared_places(self.op, &self.axes, indices).write(self.kind, &source, &updates)?
+                shared_places(self.op, &self.axes, indices).write_onto(
+                    self.source,
+                    self.kind,
+                    &source,
+                    &updates,
+                )?
             };
             Ok(vec![Batched::yes(out)])
         })
@@ -249,7 +296,8 @@ impl Primitive for Scatter {
 
 impl ScatterAxis {
     fn scatter_site<'a>(self, at: &'a Point<'_>) -> ScatterSite<'a> {
-        ScatterSite::new(self.kind, Places::along(self.op, self.axis, at.inputs[1].clone()), at)
+        let places = Places::along(self.op, self.axis, at.inputs[1].clone());
+        ScatterSite::new(self.kind, self.source, places, at)
     }
 }
 
@@ -284,7 +332,8 @@ impl Primitive for ScatterAxis {
             let batch_size = batch_size(inputs);
             let arrays = inputs.iter().map(|input| batch(input, batch_size)).collect::<Result<Inputs>>()?;
             let places = Places::along(self.op, self.axis + 1, arrays[1].clone());
-            Ok(vec![Batched::yes(places.write(self.kind, &arrays[0], &arrays[2])?)])
+            let out = places.write_onto(self.source, self.kind, &arrays[0], &arrays[2])?;
+            Ok(vec![Batched::yes(out)])
         })
     }
 

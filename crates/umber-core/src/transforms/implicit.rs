@@ -12,7 +12,7 @@ use umber_types::{Result, ensure};
 use super::custom::with_rules;
 use super::jacobian::Linear;
 use super::jvp::push_forward;
-use super::trace::{Trace, zero_derivative};
+use super::trace::{Trace, check_like, zero_derivative};
 use super::vjp::pull_back;
 use crate::graph::tracing::{self, Residuals};
 use crate::graph::{Array, Program};
@@ -78,39 +78,18 @@ impl TracedEquations {
 
     /// End the trace of a function that returned `outputs`; these must be like the unknowns.
     pub fn end(self, what: &str, outputs: &[Array]) -> Result<Equations> {
-        check_like(self.op, what, outputs, &self.trace.inputs)?;
+        check_returned(self.op, what, outputs, &self.trace.inputs)?;
         let unknowns = self.trace.inputs.len();
         let (program, parameters) = Program::close(&self.trace.end(), outputs);
         Ok(Equations { program: Arc::new(program), parameters, unknowns })
     }
 }
 
-/// Check that arrays which `what` returned have the shapes and dtypes of others.
-fn check_like(op: &str, what: &str, got: &[Array], expected: &[Array]) -> Result<()> {
-    ensure!(
-        got.len() == expected.len(),
-        Value(op),
-        "{what} returned {} arrays, expected {}",
-        got.len(),
-        expected.len()
-    );
-    for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
-        ensure!(
-            got.shape() == expected.shape(),
-            Value(op),
-            "{what} returned shape {} as array {i}, expected {}",
-            got.shape(),
-            expected.shape()
-        );
-        ensure!(
-            got.dtype() == expected.dtype(),
-            Type(op),
-            "{what} returned dtype {} as array {i}, expected {}",
-            got.dtype(),
-            expected.dtype()
-        );
-    }
-    Ok(())
+/// Check that the arrays which `what` returned have the shapes and dtypes of others.
+fn check_returned(op: &str, what: &str, got: &[Array], expected: &[Array]) -> Result<()> {
+    check_like(op, &format!("{what} returned"), got, expected, |i, property, got, expected| {
+        format!("{what} returned {property} {got} as array {i}, expected {expected}")
+    })
 }
 
 /// Run a solver. Its loops save no residuals, since no derivative passes through them.
@@ -180,7 +159,7 @@ pub fn record_linear_solution(
     solve: LinearSolver,
     transpose_solve: TransposeSolve,
 ) -> Result<Vec<Array>> {
-    check_like("custom_linear_solve", "solve", x, b)?;
+    check_returned("custom_linear_solve", "solve", x, b)?;
     let arguments: Vec<Array> = system.parameters.iter().chain(b).cloned().collect();
     with_rules(Arc::new(SystemRules { system: system.clone(), solve, transpose_solve }), &arguments, x)
 }
@@ -282,7 +261,7 @@ pub fn record_root(
     root: &[Array],
     tangent_solve: LinearSolver,
 ) -> Result<Vec<Array>> {
-    check_like("custom_root", "solve", root, initial_guess)?;
+    check_returned("custom_root", "solve", root, initial_guess)?;
     let rules = RootRules { equations: equations.clone(), tangent_solve };
     with_rules(Arc::new(rules), &equations.parameters, root)
 }
@@ -291,7 +270,7 @@ impl RootRules {
     /// The solution of the equations linearised at the root, for this right-hand side.
     fn solve(&self, equations: &Equations, root: &[Array], right: &[Array]) -> Result<Vec<Array>> {
         let solution = (self.tangent_solve)(&equations.linearized(root)?, right)?;
-        check_like("custom_root", "tangent_solve", &solution, right)?;
+        check_returned("custom_root", "tangent_solve", &solution, right)?;
         Ok(solution)
     }
 }

@@ -1,5 +1,6 @@
 //! Trace: the arguments on which a function is traced, and nodes in the form that derivative rules need.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -155,6 +156,25 @@ pub(super) fn check_is_real(
         Value(op),
         "{what} {i} must have a real dtype, such as {expected}{suffix}, not {got}"
     );
+    Ok(())
+}
+
+/// Check that the arrays a function returned have the shapes and dtypes of others. `returned` begins the error for another number
+/// of arrays; `fault` is the error for an array, of the name of the property, its value and the expected value.
+pub(super) fn check_like(
+    op: &str,
+    returned: &str,
+    got: &[Array],
+    expected: &[Array],
+    fault: impl Fn(usize, &str, &dyn Display, &dyn Display) -> String,
+) -> Result<()> {
+    let (count, expected_count) = (got.len(), expected.len());
+    ensure!(count == expected_count, Value(op), "{returned} {count} arrays, expected {expected_count}");
+    for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
+        let (shape, dtype) = (got.shape(), got.dtype());
+        ensure!(shape == expected.shape(), Value(op), "{}", fault(i, "shape", shape, expected.shape()));
+        ensure!(dtype == expected.dtype(), Type(op), "{}", fault(i, "dtype", &dtype, &expected.dtype()));
+    }
     Ok(())
 }
 

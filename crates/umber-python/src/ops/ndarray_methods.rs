@@ -437,8 +437,8 @@ impl PyArray {
     ///
     /// Parameters
     /// ----------
-    /// kth : int
-    ///     Position, along the axis, of the element that gets its sorted place.
+    /// kth : int or sequence of int
+    ///     Position, along the axis, of the element that gets its sorted place, or positions of several.
     /// axis : int, optional
     ///     Axis to partition. None partitions the flattened array. Default: -1.
     /// stream : Stream or Device, optional
@@ -453,8 +453,10 @@ impl PyArray {
     /// ------
     /// IndexError
     ///     If the axis is out of bounds.
+    /// TypeError
+    ///     If `kth` is not an integer or a sequence of integers. Booleans are not.
     /// ValueError
-    ///     If `kth` is out of bounds.
+    ///     If `kth` is empty, or a position in it is out of bounds.
     ///
     /// See Also
     /// --------
@@ -466,8 +468,8 @@ impl PyArray {
     /// >>> a[a.argpartition(1)][:2].max()
     /// array(2, dtype=int32)
     #[pyo3(signature = (kth, axis = -1, *, stream = None))]
-    fn argpartition(&self, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
-        record_on(stream, || ops::argpartition(&self.get(), kth, axis)).map(NewArray::from)
+    fn argpartition(&self, kth: Ints, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+        record_on(stream, || ops::argpartition_about(&self.get(), kth.as_slice(), axis)).map(NewArray::from)
     }
 
     /// Sort the array in place along an axis, and return it.
@@ -525,8 +527,8 @@ impl PyArray {
     ///
     /// Parameters
     /// ----------
-    /// kth : int
-    ///     Position, along the axis, of the element that gets its sorted place.
+    /// kth : int or sequence of int
+    ///     Position, along the axis, of the element that gets its sorted place, or positions of several.
     /// axis : int, optional
     ///     Axis to partition. Default: -1.
     /// stream : Stream or Device, optional
@@ -541,8 +543,10 @@ impl PyArray {
     /// ------
     /// IndexError
     ///     If the axis is out of bounds.
+    /// TypeError
+    ///     If `kth` is not an integer or a sequence of integers. Booleans are not.
     /// ValueError
-    ///     If `kth` is out of bounds.
+    ///     If `kth` is empty, or a position in it is out of bounds.
     ///
     /// See Also
     /// --------
@@ -557,11 +561,12 @@ impl PyArray {
     #[pyo3(signature = (kth, axis = -1, *, stream = None))]
     fn partition<'py>(
         slf: &Bound<'py, Self>,
-        kth: i64,
+        kth: Ints,
         axis: i64,
         stream: Option<StreamArg>,
     ) -> PyResult<Bound<'py, Self>> {
-        let partitioned = record_on(stream, || ops::partition(&slf.get().get(), kth, Some(axis)))?;
+        let partitioned =
+            record_on(stream, || ops::partition_about(&slf.get().get(), kth.as_slice(), Some(axis)))?;
         Self::replace_value(slf, partitioned)
     }
 

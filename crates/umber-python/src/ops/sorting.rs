@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use umber_core::ops::{self, SortOrder};
 
-use crate::args::{Operand, StreamArg, record_on};
+use crate::args::{Ints, Operand, StreamArg, record_on};
 use crate::new_array::NewArray;
 
 /// The order of a sort.
@@ -119,15 +119,15 @@ fn argsort(
     record_on(stream, || ops::argsort(&a, axis, order(descending))).map(NewArray::from)
 }
 
-/// Partially sort the elements along an axis, such that one of them is in its sorted position.
+/// Partially sort the elements along an axis, such that one or several are in their sorted positions.
 ///
 /// Parameters
 /// ----------
 /// a : array_like
 ///     Input of any dtype.
-/// kth : int
-///     Index of the element that is in its sorted position; negative ones count from the end. No element before it is
-///     larger, none after it is smaller.
+/// kth : int or sequence of int
+///     Index of the element, or indices of the elements, in their sorted positions; negative ones count from the end. No
+///     element before such a position is larger, none after it is smaller.
 /// axis : int or None, optional
 ///     Axis to partition along; ``None`` partitions the flattened array. Default: -1.
 /// stream : Stream or Device, optional
@@ -143,8 +143,10 @@ fn argsort(
 /// ------
 /// IndexError
 ///     If `axis` is out of bounds.
+/// TypeError
+///     If `kth` is not an integer or a sequence of integers. Booleans are not.
 /// ValueError
-///     If `kth` is out of bounds.
+///     If `kth` is empty, or an index in it is out of bounds.
 ///
 /// See Also
 /// --------
@@ -158,11 +160,13 @@ fn argsort(
 /// --------
 /// >>> mx.partition(mx.array([5, 1, 4, 2, 3]), 2)[2]
 /// array(3, dtype=int32)
+/// >>> mx.partition(mx.array([5, 1, 4, 2, 3]), [0, 3])[[0, 3]]
+/// array([1, 4], dtype=int32)
 #[pyfunction]
 #[pyo3(signature = (a, /, kth, axis = -1, *, stream = None))]
-fn partition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+fn partition(a: Operand, kth: Ints, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.into_array();
-    record_on(stream, || ops::partition(&a, kth, axis)).map(NewArray::from)
+    record_on(stream, || ops::partition_about(&a, kth.as_slice(), axis)).map(NewArray::from)
 }
 
 /// Compute the indices that partition the elements along an axis.
@@ -171,9 +175,9 @@ fn partition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>)
 /// ----------
 /// a : array_like
 ///     Input of any dtype.
-/// kth : int
-///     Index of the element that is in its sorted position; negative ones count from the end. No element before it is
-///     larger, none after it is smaller.
+/// kth : int or sequence of int
+///     Index of the element, or indices of the elements, in their sorted positions; negative ones count from the end. No
+///     element before such a position is larger, none after it is smaller.
 /// axis : int or None, optional
 ///     Axis to partition along; ``None`` partitions the flattened array. Default: -1.
 /// stream : Stream or Device, optional
@@ -188,8 +192,10 @@ fn partition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>)
 /// ------
 /// IndexError
 ///     If `axis` is out of bounds.
+/// TypeError
+///     If `kth` is not an integer or a sequence of integers. Booleans are not.
 /// ValueError
-///     If `kth` is out of bounds.
+///     If `kth` is empty, or an index in it is out of bounds.
 ///
 /// See Also
 /// --------
@@ -199,11 +205,13 @@ fn partition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>)
 /// --------
 /// >>> mx.argpartition(mx.array([50, 10, 40]), 0)[0]
 /// array(1, dtype=uint32)
+/// >>> mx.argpartition(mx.array([50, 10, 40]), [0, -1])
+/// array([1, 2, 0], dtype=uint32)
 #[pyfunction]
 #[pyo3(signature = (a, /, kth, axis = -1, *, stream = None))]
-fn argpartition(a: Operand, kth: i64, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
+fn argpartition(a: Operand, kth: Ints, axis: Option<i64>, stream: Option<StreamArg>) -> PyResult<NewArray> {
     let a = a.into_array();
-    record_on(stream, || ops::argpartition(&a, kth, axis)).map(NewArray::from)
+    record_on(stream, || ops::argpartition_about(&a, kth.as_slice(), axis)).map(NewArray::from)
 }
 
 /// Select the k largest elements along an axis, in ascending order.

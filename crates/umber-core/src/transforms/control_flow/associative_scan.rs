@@ -8,6 +8,7 @@ use crate::graph::Array;
 use crate::ops;
 use crate::primitives::rules::reshape;
 use crate::primitives::slice::{Window, slice_along, slice_into};
+use crate::transforms::trace::check_like;
 
 const OP: &str = "associative_scan";
 
@@ -141,33 +142,14 @@ impl AssociativeScan {
 
 /// Check that the results of the function have the shapes and dtypes of its arguments.
 fn check(combined: &[Array], like: &[Array], name: LeafName<'_>) -> Result<()> {
-    ensure!(
-        combined.len() == like.len(),
-        Value(OP),
-        "the function returned {} arrays, expected {}",
-        combined.len(),
-        like.len()
-    );
-    for (i, (combined, like)) in combined.iter().zip(like).enumerate() {
-        ensure!(
-            combined.shape() == like.shape(),
-            Value(OP),
-            "the function returned shape {} for {} of shape {}: it combines slices element by element along the axis, and \
-             keeps their shapes",
-            combined.shape(),
-            name(i),
-            like.shape()
-        );
-        ensure!(
-            combined.dtype() == like.dtype(),
-            Type(OP),
-            "the function returned dtype {} for {} of dtype {}: it must keep dtypes",
-            combined.dtype(),
-            name(i),
-            like.dtype()
-        );
-    }
-    Ok(())
+    check_like(OP, "the function returned", combined, like, |i, property, got, expected| {
+        let rule = if property == "shape" {
+            "it combines slices element by element along the axis, and keeps their shapes"
+        } else {
+            "it must keep dtypes"
+        };
+        format!("the function returned {property} {got} for {} of {property} {expected}: {rule}", name(i))
+    })
 }
 
 /// Combine all prefixes of sequences with an associative function, in a number of steps logarithmic in their length.

@@ -1,6 +1,6 @@
 //! A function traced once on placeholders.
 
-use umber_types::{DType, Result, Shape, ensure};
+use umber_types::{DType, Result, Shape};
 
 use super::{Closed, Construct};
 use crate::graph::tracing::{self, BatchIndex, BatchIndexGuard};
@@ -9,7 +9,7 @@ use crate::primitives::control_flow::Body;
 use crate::primitives::leaf::Leaf;
 use crate::primitives::rules::{add, constant};
 use crate::transforms::Trace;
-use crate::transforms::trace::Tape;
+use crate::transforms::trace::{Tape, check_like};
 
 /// Names an array of a tree by its path, for a front end's errors.
 pub type LeafName<'a> = &'a dyn Fn(usize) -> String;
@@ -93,31 +93,12 @@ pub(super) fn check_carry(
     expected: &[Array],
     name: LeafName<'_>,
 ) -> Result<()> {
-    let op = construct.name();
-    ensure!(
-        got.len() == expected.len(),
-        Value(op),
-        "the function returned a carry of {} arrays, expected {}",
-        got.len(),
-        expected.len()
-    );
-    for (i, (got, expected)) in got.iter().zip(expected).enumerate() {
-        ensure!(
-            got.shape() == expected.shape(),
-            Value(op),
-            "the function returned {} with shape {}, expected shape {}: a carry must keep its shapes",
-            name(i),
-            got.shape(),
-            expected.shape()
-        );
-        ensure!(
-            got.dtype() == expected.dtype(),
-            Type(op),
-            "the function returned {} with dtype {}, expected dtype {}: a carry must keep its dtypes",
-            name(i),
-            got.dtype(),
-            expected.dtype()
-        );
-    }
-    Ok(())
+    let returned = "the function returned a carry of";
+    check_like(construct.name(), returned, got, expected, |i, property, got, expected| {
+        let name = name(i);
+        format!(
+            "the function returned {name} with {property} {got}, expected {property} {expected}: a carry must keep its \
+             {property}s"
+        )
+    })
 }
