@@ -200,7 +200,9 @@ class Buffer:
         dim: Mapping[str, int] | None = None,
         drop_outliers: bool = False,
     ) -> Buffer:
-        """Merge samples of similar size into batches of about the same number of elements, so that little of them is padding.
+        """Merge samples of similar size into batches of about the same number of elements.
+
+        Little of such batches is padding.
 
         Parameters
         ----------
@@ -1197,7 +1199,7 @@ class Buffer:
         --------
         >>> rows = dx.buffer_from_vector([{"x": [5, 1, 5, 2], "n": 4}])
         >>> rows.remove_value("x", "n", 0, 5)[0]
-        {'x': array([1, 2]), 'n': array(2)}
+        {'x': array([1, 2, 0, 0]), 'n': array(2)}
         """
 
     def remove_value_if(
@@ -2979,7 +2981,7 @@ class Stream:
         --------
         >>> rows = dx.buffer_from_vector([{"x": [5, 1, 5, 2], "n": 4}])
         >>> rows.remove_value("x", "n", 0, 5)[0]
-        {'x': array([1, 2]), 'n': array(2)}
+        {'x': array([1, 2, 0, 0]), 'n': array(2)}
         """
 
     def remove_value_if(

@@ -428,7 +428,7 @@ operations! {
     /// --------
     /// >>> rows = dx.buffer_from_vector([{"x": [5, 1, 5, 2], "n": 4}])
     /// >>> rows.remove_value("x", "n", 0, 5)[0]
-    /// {'x': array([1, 2]), 'n': array(2)}
+    /// {'x': array([1, 2, 0, 0]), 'n': array(2)}
     fn remove_value, remove_value_if(key: &str, size_key: &str, dim: i64, value: f64, pad: f64)
     [key, size_key, dim, value, pad = 0.0] {
         Ok(ops::RemoveValue::new(key, size_key, dim, value, pad))
