@@ -6,7 +6,7 @@ import sys
 import pytest
 import umber
 
-SUBMODULES = ["array_api", "core", "nn", "optimizers", "utils"]
+SUBMODULES = ["array_api", "core", "data", "nn", "optimizers", "utils"]
 
 
 def run(code):
