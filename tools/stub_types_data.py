@@ -24,7 +24,12 @@ PROTOCOLS = {
 }
 
 VARIABLES: dict[str, str] = {}
-IMPORTS = stub_types.IMPORTS | {"Iterable": "collections.abc", "overload": "typing"}
+IMPORTS = stub_types.IMPORTS | {
+    "Iterable": "collections.abc",
+    "overload": "typing",
+    **dict.fromkeys("LoadAudioInfo TokenizeMode".split(), "umber.data._enums"),
+    **dict.fromkeys("FileFetcher FileFetcherHandle".split(), "umber.data._fetchers"),
+}
 IMPORTED_AS = stub_types.IMPORTED_AS
 
 PARAMETERS = {
@@ -48,6 +53,27 @@ PARAMETERS = {
     "format": "str",
     "channels": "int",
     "at_least": "tuple[int, int]",
+    "file": "_File",
+    "paths": "_Path | Sequence[_Path]",
+    "path_or_bytes": "_Path | bytes | bytearray | memoryview",
+    "content": "_Bytes",
+    **dict.fromkeys("tarfile tarkey tar_prefix local_prefix".split(), "_Path"),
+    **dict.fromkeys("dst_key info_key okey sep quote resampling_quality".split(), "str"),
+    **dict.fromkeys("from_key nested shuffle_shards unzip".split(), "bool"),
+    **dict.fromkeys("input_sample_rate sample_rate".split(), "int"),
+    "info_type": "LoadAudioInfo",
+    "file_fetcher": "FileFetcher",
+    "file_fetcher_handle": "FileFetcherHandle",
+    # Texts.
+    **dict.fromkeys("symbols trie".split(), "CharTrie"),
+    "merges": "BPEMerges",
+    "mode": "TokenizeMode",
+    "ignore_unk": "bool",
+    "trie_key_scores": "Sequence[float]",
+    **dict.fromkeys("input left right token".split(), "_Bytes"),
+    **dict.fromkeys("id BPEMerges.add.token".split(), "int"),
+    "graph": "GraphInt64",
+    **dict.fromkeys("array lengths levenshtein.args".split(), "Any"),
     # Operations.
     **dict.fromkeys("cond crop remove writable".split(), "bool"),
     **dict.fromkeys(
@@ -88,16 +114,38 @@ PARAMETERS = {
 
 RETURNS = {
     **dict.fromkeys(
-        "buffer_from_vector buffer_from_arrays Stream.to_buffer".split(),
+        "buffer_from_vector buffer_from_arrays buffer_from_arrow files_from_tar Stream.to_buffer"
+        " Buffer.load_image Buffer.load_audio".split(),
         "Buffer",
     ),
     **dict.fromkeys(
-        "stream_python_iterable chain mix zip Buffer.to_stream Buffer.ordered_prefetch".split(),
+        "stream_python_iterable stream_line_reader stream_csv_reader stream_csv_reader_from_string"
+        " stream_webdataset chain mix zip Buffer.to_stream Buffer.ordered_prefetch"
+        " Stream.load_image Stream.load_audio".split(),
         "Stream",
     ),
     "Buffer.size": "int",
     "Stream.next": "_Sample",
     **dict.fromkeys("report state_dict".split(), "dict[str, Any]"),
+    # Functions; the methods of these names are above.
+    "load_image": "Any",
+    "load_audio": "tuple[Any, int]",
+    **dict.fromkeys("CharTrie.insert CharTrie.root".split(), "CharTrieNode"),
+    "CharTrie.search": "CharTrieNode | None",
+    "CharTrie.key": "list[str]",
+    "CharTrie.key_string": "str",
+    "CharTrie.key_bytes": "bytes",
+    "CharTrie.num_keys": "int",
+    "CharTrieNode.accepts": "bool",
+    **dict.fromkeys(
+        "tokenize_shortest tokenize_rand BPETokenizer.tokenize".split(),
+        "list[int]",
+    ),
+    "Tokenizer.tokenize": "GraphInt64",
+    "BPEMerges.add": "None",
+    "BPEMerges.can_merge": "int | None",
+    **dict.fromkeys("uniq remove".split(), "tuple[Any, Any]"),
+    "levenshtein": "Any",
     **dict.fromkeys("set_state load_state_dict reset close _close".split(), "None"),
 }
 
@@ -105,7 +153,10 @@ RESULTS_OF_CLASSES = {"Buffer": "Buffer", "Stream": "Stream"}
 
 UNSEEN: dict[str, tuple[str, ...]] = {}
 CONSTANTS: dict[str, str] = {}
-ATTRIBUTES: dict[str, str] = {}
+ATTRIBUTES = {
+    **dict.fromkeys("CharTrieNode.id CharTrieNode.uid".split(), "int"),
+    "CharTrieNode.children": "dict[str, CharTrieNode]",
+}
 
 SPECIAL_METHODS: dict[str, str | tuple[str, ...] | None] = {
     **stub_types.SPECIAL_METHODS,
@@ -116,6 +167,7 @@ SPECIAL_METHODS: dict[str, str | tuple[str, ...] | None] = {
     "Buffer.__iter__": "(self) -> Iterator[_Sample]",
     "Stream.__next__": "(self) -> _Sample",
     "Stream.__call__": "(self) -> _Sample",
+    "TokenizerIterator.__next__": "(self) -> list[int]",
     "__exit__": "(self, *_args: object) -> None",
     "__length_hint__": "(self) -> int",
 }
