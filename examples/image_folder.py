@@ -47,7 +47,7 @@ SAVED_EVERY = 20
 def parse_options() -> argparse.Namespace:
     options = Options("Train a network from a folder of images, with an interruption.")
     add = options.add_argument
-    add("--steps", type=whole_number(1), default=300, help="training steps")
+    add("--steps", type=whole_number(1), default=600, help="training steps")
     add("--batch-size", type=whole_number(1, 1024), default=64, help="images in one training step")
     add("--learning-rate", type=positive_number, default=3e-3, help="Adam's step size")
     add("--channels", type=whole_number(1, 512), default=16, help="channels of the first layer")
@@ -197,7 +197,8 @@ def accuracy(model: Network, images: Path) -> float:
     """The part of the images held out that the network recognises."""
     _, held_out = parts(images)
     batch = (
-        held_out.image_resize("image", SIDE, SIDE)
+        held_out.image_resize_smallest_side("image", LARGE)
+        .image_center_crop("image", SIDE, SIDE)
         .image_normalize("image", MEAN, STD)
         .batch(len(held_out))[0]
     )
