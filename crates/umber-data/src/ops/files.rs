@@ -55,7 +55,7 @@ impl FileInput {
 }
 
 /// The path of the file whose name is a value.
-pub(super) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
+pub(crate) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
     let name = name.text("the name of a file")?;
     if name.is_empty() {
         return Err(fault!(Value, "the name of a file is empty"));
@@ -64,7 +64,7 @@ pub(super) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
 }
 
 /// A fault of the operating system.
-pub(super) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
+pub(crate) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
     let is_missing = error.kind() == std::io::ErrorKind::NotFound;
     let kind = if is_missing { ErrorKind::NotFound } else { ErrorKind::Io };
     DataError::new(kind, format!("cannot {verb}: {error}"))

@@ -10,15 +10,18 @@ pub mod image;
 mod keys;
 mod pad;
 mod remove;
+mod tar;
 mod views;
 
 pub use bytes::{Replace, ReplaceBytes};
 pub use cast::{Cast, Scale};
+pub(crate) use files::{io_fault, path_of};
 pub use files::{FileInput, LoadFile, LoadNumpy};
 pub use image::*;
 pub use keys::{FilterByShape, FilterKey, RenameKey, Selection, ShapeOf};
 pub use pad::{Pad, PadToMultiple, PadToSize};
 pub use remove::RemoveValue;
+pub use tar::{ReadFromTar, TarInput};
 pub use views::{RandomSlice, Shard, Slice, Squeeze};
 
 use std::fmt;
