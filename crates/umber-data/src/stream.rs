@@ -14,8 +14,8 @@ use crate::run::Context;
 use crate::sample::{Name, Sample};
 use crate::stage::{
     Batch, BatchOptions, Buffered, Cache, Description, DynamicBatch, DynamicBatchOptions, Enumerate, Expand,
-    Length, MapStage, OnError, Pick, Picked, Policy, Prefetch, RecordsFromKey, Refill, Repeat, Report, Several, Shuffle,
-    SlidingWindow, Stage, Stop,
+    Length, MapStage, OnError, Pick, Picked, Policy, Prefetch, RecordsFromKey, Refill, Repeat, Report,
+    Several, Shuffle, SlidingWindow, Stage, Stop,
 };
 use crate::state::State;
 use crate::ticket::Ticket;

@@ -9,9 +9,9 @@ use umber_core::graph::Storage;
 use umber_core::memory;
 use umber_core::{DType, Layout, Shape};
 
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::fault;
-use crate::ops::io_fault;
+use crate::ops::{io_fault, regular_file};
 use crate::records::compression::{self, Compression};
 use crate::records::{Nesting, RECORD_LIMIT, TarEntry, TarIndex};
 use crate::source::content::fault_of_records;
@@ -63,13 +63,10 @@ impl Archive {
 /// The bytes of a file, without reading them.
 fn mapped(path: &Path) -> Result<Value> {
     let failed = |error: std::io::Error| io_fault("read", &error);
-    let metadata = std::fs::metadata(path).map_err(failed)?;
-    if !metadata.is_file() {
-        let what = if metadata.is_dir() { "a folder" } else { "no file" };
-        return Err(fault!(Io, "cannot read: it is {what}"));
-    }
+    let length = regular_file(path)?.len();
     let mut file = File::open(path).map_err(failed)?;
-    if metadata.len() > 0
+    // Empty files cannot be mapped, nor can those of some virtual file systems.
+    if length > 0
         && let Ok(buffer) = memory::Buffer::map(&file)
     {
         let layout = Layout::contiguous(Shape::from([buffer.bytes()]));
@@ -88,8 +85,10 @@ fn decompressed(path: &Path) -> Result<Value> {
     let read = reader.take(RECORD_LIMIT as u64 + 1).read_to_end(&mut bytes);
     read.map_err(|error| fault(error.into()))?;
     if bytes.len() > RECORD_LIMIT {
-        let detail = format!("more than {RECORD_LIMIT} bytes are compressed in it; decompress the file first");
-        return Err(crate::DataError::new(ErrorKind::Io, detail));
+        return Err(fault!(
+            Io,
+            "more than {RECORD_LIMIT} bytes are compressed in it; decompress the file first"
+        ));
     }
     Value::from_bytes(&bytes)
 }

@@ -52,14 +52,25 @@ pub(crate) struct RecordReader {
 }
 
 enum Reader {
-    Lines { reader: LineReader<Bytes>, key: Name, line: Vec<u8> },
-    Csv { reader: CsvReader<Bytes>, names: Vec<Name>, record: CsvRecord },
+    Lines {
+        reader: LineReader<Bytes>,
+        key: Name,
+        line: Vec<u8>,
+    },
+    Csv {
+        reader: CsvReader<Bytes>,
+        names: Vec<Name>,
+        record: CsvRecord,
+    },
     /// A table without a header: an empty file.
     Nothing,
 }
 
 impl RecordReader {
-    pub(crate) fn new(mut bytes: Bytes, format: &RecordFormat) -> std::result::Result<RecordReader, RecordError> {
+    pub(crate) fn new(
+        mut bytes: Bytes,
+        format: &RecordFormat,
+    ) -> std::result::Result<RecordReader, RecordError> {
         let is_seekable = bytes.is_seekable();
         let format = match format {
             RecordFormat::Lines(key) => {
@@ -123,9 +134,12 @@ impl Reader {
         let text = |bytes: &[u8]| Value::from_text(bytes, DType::Int8);
         match self {
             Reader::Lines { key, line, .. } => Ok(Sample::from_iter([(key.clone(), text(line)?)])),
-            Reader::Csv { names, record, .. } => {
-                names.iter().cloned().zip(record.iter()).map(|(name, field)| Ok((name, text(field)?))).collect()
-            }
+            Reader::Csv { names, record, .. } => names
+                .iter()
+                .cloned()
+                .zip(record.iter())
+                .map(|(name, field)| Ok((name, text(field)?)))
+                .collect(),
             Reader::Nothing => Ok(Sample::new()),
         }
     }
