@@ -1,7 +1,7 @@
 """Lazy, differentiable arrays in Rust, with MLX's API.
 
 `umber.core` has arrays, operations and transforms, `umber.nn` layers and losses, `umber.optimizers`
-update rules, and `umber.utils` functions on trees of arrays. Importing `umber` alone loads none of
+update rules, `umber.data` pipelines of samples, and `umber.utils` functions on trees of arrays. Importing `umber` alone loads none of
 them; they are loaded when they are first used.
 """
 
@@ -24,9 +24,9 @@ if sys.version_info < (3, 12):
 # Not imported from `typing`, whose import takes longer than this module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from umber import array_api, core, nn, optimizers, utils  # noqa: F401
+    from umber import array_api, core, data, nn, optimizers, utils  # noqa: F401
 
-_SUBMODULES = ("array_api", "core", "nn", "optimizers", "utils")
+_SUBMODULES = ("array_api", "core", "data", "nn", "optimizers", "utils")
 
 
 def __getattr__(name: str) -> object:

@@ -33,6 +33,11 @@ MODULES = {
     "mlx.core.fft": "umber.core.fft",
     "mlx.core.linalg": "umber.core.linalg",
     "mlx.core.random": "umber.core.random",
+    "mlx.data": "umber.data",
+    "mlx.data.core": "umber.data.core",
+    "mlx.data.datasets": "umber.data.datasets",
+    "mlx.data.features": "umber.data.features",
+    "mlx.data.tokenizer_helpers": "umber.data.tokenizer_helpers",
     "mlx.nn": "umber.nn",
     "mlx.nn.init": "umber.nn.init",
     "mlx.nn.layers": "umber.nn.layers",
@@ -131,7 +136,7 @@ def test_versions():
 
 
 MISSING = {
-    "import mlx.data": "No module named 'mlx.data'",
+    "import mlx.separate": "No module named 'mlx.separate'",
     "import mlx.nn.nothing.below": "No module named 'mlx.nn.nothing'",
     # They lie in umber's folder.
     "import mlx.mlx": "No module named 'mlx.mlx': umber answers for mlx and has no such module",
@@ -164,7 +169,7 @@ def test_finding_what_is_not_there():
         """
         import sys
         from importlib.util import find_spec
-        for name in ("mlx.data", "mlx.nn.nothing", "mlx.core_"):
+        for name in ("mlx.separate", "mlx.nn.nothing", "mlx.core_"):
             assert find_spec(name) is None, name
         for name in ("data", "nn.nothing", "mlx", "array_api"):
             try:
@@ -183,10 +188,10 @@ def test_modules_that_a_program_puts_below_mlx_itself(tmp_path):
     run(
         f"""
         import sys, types
-        sys.modules["mlx.data"] = package = types.ModuleType("mlx.data")
+        sys.modules["mlx.separate"] = package = types.ModuleType("mlx.separate")
         package.__path__ = [{str(tmp_path)!r}]
-        import mlx.data.inner
-        assert sys.modules["mlx.data.inner"].value == 3
+        import mlx.separate.inner
+        assert sys.modules["mlx.separate.inner"].value == 3
         """
     )
 
@@ -403,10 +408,10 @@ def test_submodules_of_umber_by_every_form_of_import():
 
 @pytest.mark.parametrize("is_real_mlx_there", [False, True])
 def test_packages_beside_mlx_are_found_where_they_are_installed(tmp_path, is_real_mlx_there):
-    package = tmp_path / "mlx/data/inner"
+    package = tmp_path / "mlx/separate/inner"
     package.mkdir(parents=True)
     (package.parent / "__init__.py").write_text("from mlx.core import array\nvalue = 3")
-    (package / "__init__.py").write_text("from mlx.data import value")
+    (package / "__init__.py").write_text("from mlx.separate import value")
     (tmp_path / "mlx/extension.py").write_text("raise RuntimeError('MLX itself')")
     if is_real_mlx_there:
         (tmp_path / "mlx/nn").mkdir()
@@ -416,11 +421,11 @@ def test_packages_beside_mlx_are_found_where_they_are_installed(tmp_path, is_rea
         import sys
         sys.path.append({str(tmp_path)!r})
         from importlib.util import find_spec
-        assert find_spec("mlx.data").origin.startswith({str(tmp_path)!r})
-        from mlx import data
-        import mlx.data.inner, mlx.nn
-        assert data.value == mlx.data.inner.value == 3 and data.array is umber.core.array
-        assert data.__name__ == "mlx.data" and mlx.nn is umber.nn
+        assert find_spec("mlx.separate").origin.startswith({str(tmp_path)!r})
+        from mlx import separate as data
+        import mlx.separate.inner, mlx.nn
+        assert data.value == mlx.separate.inner.value == 3 and data.array is umber.core.array
+        assert data.__name__ == "mlx.separate" and mlx.nn is umber.nn
         assert find_spec("mlx.extension") is None
         """
     )
