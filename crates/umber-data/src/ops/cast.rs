@@ -31,7 +31,19 @@ impl Cast {
         if value.dtype() == dtype {
             return Ok(value);
         }
+        if dtype.is_float8() || value.dtype().is_float8() {
+            // Elements of eight bits have kernels of their own, which arrays know.
+            return Value::from_array(&value.to_array()?.astype(dtype)?);
+        }
         value.map_elements(dtype, |from, to| tape::copy(from, to))
+    }
+}
+
+impl Cast {
+    /// The value with elements that programs compute with: `float32` instead of eight bits.
+    pub(super) fn widened(value: Value) -> Result<Value> {
+        let dtype = if value.dtype().is_float8() { DType::Float32 } else { value.dtype() };
+        Cast::convert(value, dtype)
     }
 }
 
@@ -108,7 +120,9 @@ impl Change for Scale {
     }
 
     fn change(&self, value: Value, _draw: &Draw) -> Result<Value> {
-        let (program, wide) = Scale::program(value.dtype(), self.dtype)?;
+        let value = Cast::widened(value)?;
+        let dtype = if self.dtype.is_float8() { DType::Float32 } else { self.dtype };
+        let (program, wide) = Scale::program(value.dtype(), dtype)?;
         let operand = |name: &str, numbers: &[f64]| -> Result<Value> {
             let last = value.shape().last().copied();
             if numbers.len() != 1 && last != Some(numbers.len()) {
@@ -124,8 +138,9 @@ impl Change for Scale {
             numbers.with_layout(numbers.layout().broadcast_to(value.shape()))
         };
         let (scale, bias) = (operand("scale", &self.scale)?, operand("bias", &self.bias)?);
-        value.map_elements(self.dtype, |from, to| {
+        let scaled = value.map_elements(dtype, |from, to| {
             program.run(&[from, scale.view(), bias.view()], &mut [to]);
-        })
+        })?;
+        Cast::convert(scaled, self.dtype)
     }
 }

@@ -1,8 +1,7 @@
 //! Files as values.
 
-use std::borrow::Cow;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -55,7 +54,7 @@ impl FileInput {
 }
 
 /// The path of the file whose name is a value.
-pub(super) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
+pub(crate) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
     let name = name.text("the name of a file")?;
     if name.is_empty() {
         return Err(fault!(Value, "the name of a file is empty"));
@@ -64,21 +63,28 @@ pub(super) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
 }
 
 /// A fault of the operating system.
-pub(super) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
+pub(crate) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
     let is_missing = error.kind() == std::io::ErrorKind::NotFound;
     let kind = if is_missing { ErrorKind::NotFound } else { ErrorKind::Io };
     DataError::new(kind, format!("cannot {verb}: {error}"))
 }
 
-/// Open a file and get its length.
-fn open(path: &Path) -> Result<(File, u64)> {
-    let failed = |error: std::io::Error| io_fault("read", &error);
-    // Looked at before it is opened, since to open a pipe waits for a writer.
-    let metadata = std::fs::metadata(path).map_err(failed)?;
+/// The properties of a file, looked at before it is opened, since to open a pipe waits for a writer.
+///
+/// # Errors
+/// If there is none at the path.
+pub(crate) fn regular_file(path: &Path) -> Result<Metadata> {
+    let metadata = std::fs::metadata(path).map_err(|error| io_fault("read", &error))?;
     if !metadata.is_file() {
         let what = if metadata.is_dir() { "a folder" } else { "no file" };
         return Err(fault!(Io, "cannot read: it is {what}"));
     }
+    Ok(metadata)
+}
+
+/// Open a file and get its length.
+fn open(path: &Path) -> Result<(File, u64)> {
+    let metadata = regular_file(path)?;
     if metadata.len() > MAX_FILE {
         return Err(fault!(
             Value,
@@ -86,17 +92,18 @@ fn open(path: &Path) -> Result<(File, u64)> {
             metadata.len()
         ));
     }
-    Ok((File::open(path).map_err(failed)?, metadata.len()))
+    let file = File::open(path).map_err(|error| io_fault("read", &error))?;
+    Ok((file, metadata.len()))
 }
 
 /// The bytes of a file.
-fn read_file(path: &Path) -> Result<Cow<'static, [u8]>> {
+fn read_file(path: &Path) -> Result<Vec<u8>> {
     let (file, length) = open(path)?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length as usize).map_err(|_| fault!(Memory, "no memory for {length} bytes"))?;
     // The limit holds for files that grow, too.
     file.take(MAX_FILE).read_to_end(&mut bytes).map_err(|error| io_fault("read", &error))?;
-    Ok(Cow::Owned(bytes))
+    Ok(bytes)
 }
 
 /// The bytes of a file, as `int8`.

@@ -10,15 +10,22 @@ pub mod image;
 mod keys;
 mod pad;
 mod remove;
+mod sound;
+mod tar;
+mod tokens;
 mod views;
 
 pub use bytes::{Replace, ReplaceBytes};
 pub use cast::{Cast, Scale};
 pub use files::{FileInput, LoadFile, LoadNumpy};
+pub(crate) use files::{io_fault, path_of, regular_file};
 pub use image::*;
 pub use keys::{FilterByShape, FilterKey, RenameKey, Selection, ShapeOf};
 pub use pad::{Pad, PadToMultiple, PadToSize};
 pub use remove::RemoveValue;
+pub use sound::{AudioContent, AudioInfo, LoadAudio, ResampleAudio};
+pub use tar::{ReadFromTar, TarInput};
+pub use tokens::{Tokenize, TokenizeBpe, TokenizeMode};
 pub use views::{RandomSlice, Shard, Slice, Squeeze};
 
 use std::fmt;

@@ -2,7 +2,10 @@
 
 mod files;
 mod hostile;
+mod images;
 mod memory;
+mod sounds;
+mod texts;
 mod values;
 
 use proptest::prelude::*;

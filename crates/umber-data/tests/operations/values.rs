@@ -213,14 +213,20 @@ proptest! {
         scales in prop::collection::vec(-3.0f64..3.0, 5),
         biases in prop::collection::vec(-3.0f64..3.0, 5),
         is_vector in any::<bool>(),
-        dtype in prop::sample::select(vec![DType::Float32, DType::Float64, DType::Float16, DType::Int32]),
+        dtype in prop::sample::select(vec![
+            DType::Float32,
+            DType::Float64,
+            DType::Float16,
+            DType::Int32,
+            DType::Float8E5M2,
+        ]),
     ) {
         let last = *value.shape().last().unwrap();
         let is_vector = is_vector && last > 0;
         let cut = |numbers: &[f64]| numbers[..if is_vector { last } else { 1 }].to_vec();
         // Any bits may be a NaN; numbers are compared instead.
         let value = apply(&Cast::new("x", DType::Int8), &value).unwrap();
-        let value = apply(&Cast::new("x", if is_vector { DType::Float32 } else { DType::UInt8 }), &value).unwrap();
+        let value = apply(&Cast::new("x", if is_vector { DType::Float32 } else { [DType::UInt8, DType::Float8E4M3][last % 2] }), &value).unwrap();
         let operation = Scale::new("x", cut(&scales), cut(&biases), dtype).unwrap();
         for result in [apply(&operation, &value).unwrap(), apply_owned(&operation, value.copied().unwrap())] {
             prop_assert_eq!(result.dtype(), dtype);
@@ -233,6 +239,7 @@ proptest! {
                 let tolerance = match dtype {
                     DType::Float64 => 1e-12,
                     DType::Float16 => 0.5,
+                    DType::Float8E5M2 => expected.abs() / 4.0 + 0.1,
                     DType::Int32 => 1.0001,
                     _ => 1e-4,
                 };

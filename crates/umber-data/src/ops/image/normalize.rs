@@ -86,7 +86,7 @@ impl ImageNormalize {
 
     /// Pixels of any dtype.
     fn numbers(&self, value: Value, frames: Frames) -> Result<Value> {
-        let channels = frames.extent.channels;
+        let (channels, value) = (frames.extent.channels, Cast::widened(value)?);
         Normalization::new(channels, self.scale, &self.mean, &self.std)?;
         let (program, wide) = Scale::program(value.dtype(), self.dtype)?;
         let of_channel =
