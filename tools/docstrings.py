@@ -39,7 +39,8 @@ MODULES = (
     "umber.core.special",
     *("umber.nn", "umber.nn.init", "umber.nn.losses", "umber.nn.utils"),
     *("umber.optimizers", "umber.utils"),
-    *("umber.data", "umber.data.datasets", "umber.data.features"),
+    *("umber.data", "umber.data.core", "umber.data.datasets", "umber.data.features"),
+    "umber.data.tokenizer_helpers",
 )
 # Module aliases in examples and in See Also sections.
 NAMESPACE = {
@@ -48,9 +49,10 @@ NAMESPACE = {
     "optim": "umber.optimizers",
     "np": "numpy",
     "dx": "umber.data",
+    "umber": "umber",
 }
 # The public modules whose functions are compiled into a private one, whose stub has their types.
-COMPILED = {"_data": ("umber.data",)}
+COMPILED = {"_data": ("umber.data", "umber.data.core")}
 SECTIONS = (
     *("Parameters", "Returns", "Yields", "Attributes", "Methods", "Raises"),
     *("See Also", "Notes", "References", "Examples"),

@@ -36,6 +36,7 @@ PARAMETERS = {
     # Functions.
     "buffer_from_vector.data": "Iterable[_Sample]",
     "columns": "dict[str, Any]",
+    "table": "Any",
     "iterable_factory": "Callable[[], Iterable[_Sample]]",
     "streams": "Stream",
     "mix.streams": "Iterable[Stream]",

@@ -82,7 +82,12 @@ SUBMODULES = {
 }
 LAYERS = "umber.nn.layers."
 # The modules of `umber.data`.
-DATA = {"datasets": "Data sets", "features": "Features of sound"}
+DATA = {
+    "core": "Vocabularies, fetchers, seeds",
+    "tokenizer_helpers": "Vocabularies of files",
+    "datasets": "Data sets",
+    "features": "Features of sound",
+}
 
 FUNCTION = re.compile(r"wrap_pyfunction!\((?:\w+::)*(\w+)")
 NAMED = re.compile(r'#\[(?:pyo3|pyfunction|pyclass)\([^\]]*?\bname = "(\w+)"')

@@ -298,7 +298,11 @@ def test_a_summary_suffices_for_the_conditional_twin_of_a_method(module):
 def test_return_types_of_a_private_module_are_those_of_the_public_one(tmp_path):
     (tmp_path / "__init__.pyi").write_text("def f() -> array: ...\n")
     (tmp_path / "_data.pyi").write_text("def f() -> None: ...\n")
-    assert docstrings.core_returns(tmp_path) == {"umber.core.f": "array", "umber.data.f": "None"}
+    assert docstrings.core_returns(tmp_path) == {
+        "umber.core.f": "array",
+        "umber.data.f": "None",
+        "umber.data.core.f": "None",
+    }
 
 
 def test_return_types_are_read_from_stubs():

@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
-from typing import Any, Literal, Protocol, Self, TypeAlias, overload
+from typing import Any, BinaryIO, Literal, Protocol, Self, TypeAlias, overload
+from umber.data._enums import LoadAudioInfo, TokenizeMode
+from umber.data._fetchers import FileFetcher, FileFetcherHandle
 
 class _Group(Protocol):
     def rank(self) -> int: ...
@@ -11,10 +13,110 @@ class _Group(Protocol):
 _Sample: TypeAlias = dict[str, Any]
 _Slice: TypeAlias = slice
 _Path: TypeAlias = str | PathLike[str]
+_File: TypeAlias = str | PathLike[str] | BinaryIO
 _Bytes: TypeAlias = str | bytes | bytearray
 _Numbers: TypeAlias = float | Sequence[float]
 _Ints: TypeAlias = int | Sequence[int]
 _DType: TypeAlias = str | type[Any] | Any
+
+
+class BPEMerges:
+    """The pairs that byte pair encoding merges.
+
+    Examples
+    --------
+    >>> merges = dx.core.BPEMerges()
+    >>> merges.add("a", "b", 7)
+    >>> merges.can_merge("a", "b"), merges.can_merge("b", "a")
+    (7, None)
+    """
+    def __init__(self) -> None: ...
+    def __repr__(self) -> str: ...
+    def add(self, left: _Bytes, right: _Bytes, token: int) -> None:
+        """Add a pair.
+
+        Parameters
+        ----------
+        left, right : str or bytes
+            The pair.
+        token : int
+            The identifier of both together. Pairs of lower identifiers are merged first.
+
+        Examples
+        --------
+        >>> merges = dx.core.BPEMerges()
+        >>> merges.add("a", "b", 7)
+        >>> merges.can_merge("a", "b")
+        7
+        """
+
+    def can_merge(self, left: _Bytes, right: _Bytes) -> int | None:
+        """The identifier of two strings together.
+
+        Parameters
+        ----------
+        left, right : str or bytes
+            The pair.
+
+        Returns
+        -------
+        int or None
+            None if they are not merged.
+
+        Examples
+        --------
+        >>> merges = dx.core.BPEMerges()
+        >>> merges.add("a", "b", 7)
+        >>> merges.can_merge("b", "a") is None
+        True
+        """
+
+
+class BPETokenizer:
+    """Splits texts into tokens by byte pair encoding.
+
+    Parameters
+    ----------
+    symbols : CharTrie
+        The tokens that merging begins with. A text is split into the longest of them.
+    merges : BPEMerges
+        The pairs that are merged: the lowest identifier first, of equal pairs the leftmost.
+
+    Examples
+    --------
+    >>> from umber.data.core import BPEMerges, BPETokenizer, CharTrie
+    >>> symbols, merges = CharTrie(), BPEMerges()
+    >>> node = symbols.insert("a")
+    >>> merges.add("a", "a", 1)
+    >>> BPETokenizer(symbols, merges).tokenize("aaa")
+    [1, 0]
+    """
+    def __init__(self, symbols: CharTrie, merges: BPEMerges) -> None: ...
+    def tokenize(self, input: _Bytes) -> list[int]:
+        """The tokens of a text.
+
+        Parameters
+        ----------
+        input : str or bytes
+            The text.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        ValueError
+            If a part of the text is no symbol.
+
+        Examples
+        --------
+        >>> symbols, merges = dx.core.CharTrie(), dx.core.BPEMerges()
+        >>> ids = [symbols.insert(token).id for token in ["a", "b"]]
+        >>> merges.add("a", "b", 2)
+        >>> dx.core.BPETokenizer(symbols, merges).tokenize("aab")
+        [0, 2]
+        """
 
 
 class Buffer:
@@ -729,6 +831,83 @@ class Buffer:
     ) -> Buffer:
         """`key_transform`, if `cond` is true."""
 
+    def load_audio(
+        self,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        info_type: LoadAudioInfo | None = None,
+        sample_rate: int = 0,
+        resampling_quality: str = "sinc-fastest",
+        info_key: str = "",
+        output_key: str = "",
+    ) -> Buffer:
+        """Read a sound file: WAV or FLAC.
+
+        Parameters
+        ----------
+        key : str
+            The key of the file's name, as bytes.
+        prefix : path, optional
+            The folder that the name is relative to. Default: the current one.
+        info : bool, optional
+            Read what the header tells instead of the samples. Default: False.
+        from_memory : bool, optional
+            Whether the value is the content of a file, not its name. Default: False.
+        info_type : LoadAudioInfo, optional
+            What is told: ``All`` for frames, channels and rate, or one of them, or ``NumSeconds``. Default: ``All``.
+        sample_rate : int, optional
+            The rate to resample to. Default: 0, that of the file.
+        resampling_quality : {"sinc-best", "sinc-medium", "sinc-fastest", "zero-order-hold", "linear"}, optional
+            How to resample. Default: "sinc-fastest".
+        info_key : str, optional
+            Where what the header tells goes besides.
+        output_key : str, optional
+            Where the float32 samples of shape (frames, channels) go. Default: they replace the name.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If the quality is unknown.
+        OSError
+            When a sample is read, if the file cannot be read or decoded.
+
+        See Also
+        --------
+        resample_audio, umber.data.load_audio
+
+        Examples
+        --------
+        >>> import io, wave
+        >>> file = io.BytesIO()
+        >>> with wave.open(file, "wb") as sound:
+        ...     sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        ...     sound.writeframes(np.array([0, 16384], dtype="<i2").tobytes())
+        >>> sounds = dx.buffer_from_vector([{"x": file.getvalue()}])
+        >>> sounds.load_audio("x", from_memory=True)[0]["x"].ravel()
+        array([0. , 0.5], dtype=float32)
+        """
+
+    def load_audio_if(
+        self,
+        cond: bool,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        info_type: LoadAudioInfo | None = None,
+        sample_rate: int = 0,
+        resampling_quality: str = "sinc-fastest",
+        info_key: str = "",
+        output_key: str = "",
+    ) -> Buffer:
+        """`load_audio`, if `cond` is true; else the samples stay as they are."""
+
     def load_file(self, key: str, prefix: _Path = ..., output_key: str = "") -> Buffer:
         """Read a file, whose name is the value, as int8.
 
@@ -900,6 +1079,58 @@ class Buffer:
         output_key: str = "",
     ) -> Buffer:
         """`load_numpy`, if `cond` is true; else the samples stay as they are."""
+
+    def load_video(
+        self,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        output_key: str = "",
+    ) -> Buffer:
+        """Raise: video is not decoded here.
+
+        Parameters
+        ----------
+        key : str
+            The key of the file's name.
+        prefix, output_key : str, optional
+            As for `load_image`.
+        info, from_memory : bool, optional
+            As for `load_image`.
+
+        Returns
+        -------
+        Buffer or Stream
+            Never.
+
+        Raises
+        ------
+        NotImplementedError
+            Always. Decode video with PyAV in a `key_transform`; operations on images take stacks of frames.
+
+        See Also
+        --------
+        load_image, key_transform
+
+        Examples
+        --------
+        >>> buffer.load_video("x")
+        Traceback (most recent call last):
+        ...
+        NotImplementedError: [load_video] video is not decoded here; ...
+        """
+
+    def load_video_if(
+        self,
+        cond: bool,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        output_key: str = "",
+    ) -> Buffer:
+        """`load_video`, if `cond` is true; else the samples stay as they are."""
 
     def ordered_prefetch(self, prefetch_size: int, num_thread: int) -> Stream:
         """Read the samples in order, made ahead by threads.
@@ -1168,6 +1399,87 @@ class Buffer:
     ) -> Buffer:
         """`random_slice`, if `cond` is true; else the samples stay as they are."""
 
+    def read_from_tar(
+        self,
+        tarkey: _Path,
+        ikey: str,
+        okey: str,
+        prefix: _Path = ...,
+        tar_prefix: _Path = ...,
+        from_key: bool = False,
+        file_fetcher: FileFetcher | None = None,
+        nested: bool = False,
+        num_threads: int = 1,
+    ) -> Buffer:
+        """Read a file in a tar archive, as uint8, without a copy.
+
+        Parameters
+        ----------
+        tarkey : path
+            The archive; with `from_key`, the key of its name.
+        ikey : str
+            The key of the file's name, as bytes.
+        okey : str
+            Where the content goes.
+        prefix : path, optional
+            The folder in the archive that names are relative to.
+        tar_prefix : path, optional
+            The folder that the archive's name is relative to. Default: the current one.
+        from_key : bool, optional
+            Whether samples name their archives. Default: False.
+        file_fetcher : FileFetcher, optional
+            Called with the name of an archive before it is opened.
+        nested : bool, optional
+            Whether a file `a.tar` in the archive is replaced by its own files, named `a/…`. Default: False.
+        num_threads : int, optional
+            Without effect: to find the files takes one pass over their headers.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        OSError
+            When a sample is read, if the archive cannot be read or is damaged; FileNotFoundError if there is none, or no such file in it.
+
+        See Also
+        --------
+        umber.data.files_from_tar
+
+        Notes
+        -----
+        An archive is mapped and its files are found when it is first read; then each takes a search by name.
+
+        Examples
+        --------
+        >>> import io, tarfile, tempfile
+        >>> with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+        ...     with tarfile.open(file.name, "w") as archive:
+        ...         info = tarfile.TarInfo("a.txt")
+        ...         info.size = 2
+        ...         archive.addfile(info, io.BytesIO(b"hi"))
+        ...     texts = dx.buffer_from_vector([{"x": b"a.txt"}]).read_from_tar(file.name, "x", "x")
+        ...     content = texts[0]["x"]
+        >>> bytes(content)
+        b'hi'
+        """
+
+    def read_from_tar_if(
+        self,
+        cond: bool,
+        tarkey: _Path,
+        ikey: str,
+        okey: str,
+        prefix: _Path = ...,
+        tar_prefix: _Path = ...,
+        from_key: bool = False,
+        file_fetcher: FileFetcher | None = None,
+        nested: bool = False,
+        num_threads: int = 1,
+    ) -> Buffer:
+        """`read_from_tar`, if `cond` is true; else the samples stay as they are."""
+
     def remove_value(
         self,
         key: str,
@@ -1315,6 +1627,64 @@ class Buffer:
         count: int = ...,
     ) -> Buffer:
         """`replace`, if `cond` is true; else the samples stay as they are."""
+
+    def resample_audio(
+        self,
+        key: str,
+        sample_rate: int,
+        input_sample_rate: int = 0,
+        info_key: str = "",
+        resampling_quality: str = "sinc-fastest",
+        output_key: str = "",
+    ) -> Buffer:
+        """Resample a sound.
+
+        Parameters
+        ----------
+        key : str
+            The key of the sound, of shape (frames, channels) or (frames,).
+        sample_rate : int
+            The rate of the result.
+        input_sample_rate : int, optional
+            The rate of the sound. Default: 0, that under `info_key`.
+        info_key : str, optional
+            The key of the rate, or of what `load_audio` tells.
+        resampling_quality : {"sinc-best", "sinc-medium", "sinc-fastest", "zero-order-hold", "linear"}, optional
+            How to resample. Default: "sinc-fastest".
+        output_key : str, optional
+            Where the float32 result goes. Default: it replaces the sound.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If neither `input_sample_rate` nor `info_key` is given, or the quality is unknown.
+
+        See Also
+        --------
+        load_audio
+
+        Examples
+        --------
+        >>> sounds = dx.buffer_from_vector([{"x": np.zeros((800, 1), np.float32)}])
+        >>> sounds.resample_audio("x", 16000, 8000)[0]["x"].shape
+        (1600, 1)
+        """
+
+    def resample_audio_if(
+        self,
+        cond: bool,
+        key: str,
+        sample_rate: int,
+        input_sample_rate: int = 0,
+        info_key: str = "",
+        resampling_quality: str = "sinc-fastest",
+        output_key: str = "",
+    ) -> Buffer:
+        """`resample_audio`, if `cond` is true; else the samples stay as they are."""
 
     def sample_transform(self, func: Callable[[_Sample], _Sample]) -> Buffer:
         """Apply a function to every sample.
@@ -1635,6 +2005,343 @@ class Buffer:
         [1, 2, 3]
         """
 
+    def tokenize(
+        self,
+        key: str,
+        trie: CharTrie,
+        mode: TokenizeMode | None = None,
+        ignore_unk: bool = False,
+        trie_key_scores: Sequence[float] = ...,
+        output_key: str = "",
+    ) -> Buffer:
+        """Split a text into tokens of a trie.
+
+        Parameters
+        ----------
+        key : str
+            The key of the text.
+        trie : CharTrie
+            The tokens.
+        mode : TokenizeMode, optional
+            ``Shortest`` for the tokens of least total cost, ``Rand`` for random ones. Default: ``Shortest``.
+        ignore_unk : bool, optional
+            Whether bytes that belong to no token are left out, as few as possible, instead of raising. Default: False.
+        trie_key_scores : list of float, optional
+            What each token costs, by its identifier. Default: 1 each.
+        output_key : str, optional
+            Where the int64 tokens go. Default: they replace the text.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If there is not one score for each token; when a sample is read, if a part of the text is no token.
+
+        See Also
+        --------
+        tokenize_bpe, umber.data.core.Tokenizer
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> for token in ["un", "happy"]:
+        ...     _ = trie.insert(token)
+        >>> dx.buffer_from_vector([{"x": b"unhappy"}]).tokenize("x", trie)[0]["x"]
+        array([0, 1])
+        """
+
+    def tokenize_bpe(
+        self,
+        key: str,
+        symbols: CharTrie,
+        merges: BPEMerges,
+        output_key: str = "",
+    ) -> Buffer:
+        """Split a text into tokens by byte pair encoding.
+
+        Parameters
+        ----------
+        key : str
+            The key of the text.
+        symbols : CharTrie
+            The tokens that merging begins with.
+        merges : BPEMerges
+            The pairs that are merged.
+        output_key : str, optional
+            Where the int64 tokens go. Default: they replace the text.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            When a sample is read, if a part of the text is no symbol.
+
+        See Also
+        --------
+        tokenize, umber.data.core.BPETokenizer
+
+        Examples
+        --------
+        >>> symbols, merges = dx.core.CharTrie(), dx.core.BPEMerges()
+        >>> node = symbols.insert("a")
+        >>> merges.add("a", "a", 1)
+        >>> dx.buffer_from_vector([{"x": b"aaa"}]).tokenize_bpe("x", symbols, merges)[0]["x"]
+        array([1, 0])
+        """
+
+    def tokenize_bpe_if(
+        self,
+        cond: bool,
+        key: str,
+        symbols: CharTrie,
+        merges: BPEMerges,
+        output_key: str = "",
+    ) -> Buffer:
+        """`tokenize_bpe`, if `cond` is true; else the samples stay as they are."""
+
+    def tokenize_if(
+        self,
+        cond: bool,
+        key: str,
+        trie: CharTrie,
+        mode: TokenizeMode | None = None,
+        ignore_unk: bool = False,
+        trie_key_scores: Sequence[float] = ...,
+        output_key: str = "",
+    ) -> Buffer:
+        """`tokenize`, if `cond` is true; else the samples stay as they are."""
+
+
+class CharTrie:
+    """Tokens by their bytes, with identifiers.
+
+    Examples
+    --------
+    >>> from umber.data.core import CharTrie
+    >>> trie = CharTrie()
+    >>> trie.insert("un").id, trie.insert("happy").id
+    (0, 1)
+    >>> trie.search("happy").id, trie.search("hap")
+    (1, None)
+    >>> trie.key_string(1), trie.num_keys()
+    ('happy', 2)
+    """
+    def __init__(self) -> None: ...
+    def __repr__(self) -> str: ...
+    def insert(self, token: _Bytes, id: int = ...) -> CharTrieNode:
+        """Insert a token.
+
+        Parameters
+        ----------
+        token : str, bytes or list of str
+            The token, or its characters.
+        id : int, optional
+            Its identifier. Default: -1, the number of tokens so far. A token that the trie has keeps its identifier.
+
+        Returns
+        -------
+        CharTrieNode
+
+        Examples
+        --------
+        >>> dx.core.CharTrie().insert(b"a", 7).id
+        7
+        """
+
+    def key(self, id: int) -> list[str]:
+        """The bytes of a token, each as a character.
+
+        Parameters
+        ----------
+        id : int
+            The identifier.
+
+        Returns
+        -------
+        list of str
+
+        Raises
+        ------
+        IndexError
+            If no token has the identifier.
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> node = trie.insert("ab")
+        >>> trie.key(node.id)
+        ['a', 'b']
+        """
+
+    def key_bytes(self, id: int) -> bytes:
+        """A token as bytes.
+
+        Parameters
+        ----------
+        id : int
+            The identifier.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        IndexError
+            If no token has the identifier.
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> node = trie.insert("ab")
+        >>> trie.key_bytes(node.id)
+        b'ab'
+        """
+
+    def key_string(self, id: int) -> str:
+        """A token as text.
+
+        Parameters
+        ----------
+        id : int
+            The identifier.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        IndexError
+            If no token has the identifier.
+        UnicodeDecodeError
+            If the token is not UTF-8; use `key_bytes`.
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> node = trie.insert("ab")
+        >>> trie.key_string(node.id)
+        'ab'
+        """
+
+    def num_keys(self) -> int:
+        """The number of different identifiers.
+
+        Returns
+        -------
+        int
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> node = trie.insert("ab")
+        >>> trie.num_keys()
+        1
+        """
+
+    def root(self) -> CharTrieNode:
+        """The node of the empty token.
+
+        Returns
+        -------
+        CharTrieNode
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> node = trie.insert("ab")
+        >>> list(trie.root().children)
+        ['a']
+        """
+
+    def search(self, token: _Bytes) -> CharTrieNode | None:
+        """Find a token.
+
+        Parameters
+        ----------
+        token : str, bytes or list of str
+            The token, or its characters.
+
+        Returns
+        -------
+        CharTrieNode or None
+            None if the trie does not have it.
+
+        Examples
+        --------
+        >>> dx.core.CharTrie().search("a") is None
+        True
+        """
+
+
+class CharTrieNode:
+    """A node of a trie: the start of a token, or a token.
+
+    Attributes
+    ----------
+    id : int
+        The identifier of the token that ends here; -1 for none.
+    uid : int
+        The number of the node, in the order in which nodes were made.
+    children : dict of str to CharTrieNode
+        The nodes that one more byte leads to.
+
+    Examples
+    --------
+    >>> trie = dx.core.CharTrie()
+    >>> node = trie.insert("ab")
+    >>> node.accepts(), trie.root().accepts(), list(trie.root().children)
+    (True, False, ['a'])
+    """
+    def __repr__(self) -> str: ...
+    def accepts(self) -> bool:
+        """Whether a token ends here.
+
+        Returns
+        -------
+        bool
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> node = trie.insert("ab")
+        >>> node.accepts(), trie.root().accepts()
+        (True, False)
+        """
+
+    @property
+    def children(self) -> dict[str, CharTrieNode]:
+        """The nodes that one more byte leads to, by that byte as text."""
+
+    @property
+    def id(self) -> int:
+        """The identifier of the token that ends here; -1 for none."""
+
+    @property
+    def uid(self) -> int:
+        """The number of the node, in the order in which nodes were made."""
+
+
+
+class GraphInt64:
+    """All ways to make up a text of tokens, as `Tokenizer.tokenize` returns them.
+
+    Examples
+    --------
+    >>> trie = dx.core.CharTrie()
+    >>> node = trie.insert("a")
+    >>> dx.core.Tokenizer(trie).tokenize("aa")
+    GraphInt64(3 nodes, 2 edges)
+    """
+    def __repr__(self) -> str: ...
+
 
 class Stream:
     """Samples that are read once, in order.
@@ -1842,6 +2549,48 @@ class Stream:
         --------
         >>> with stream.prefetch() as ahead:
         ...     sample = ahead.next()
+        """
+
+    def csv_reader_from_key(
+        self,
+        key: str,
+        sep: str = ",",
+        quote: str = '"',
+        from_memory: bool = False,
+        local_prefix: _Path = ...,
+        file_fetcher: FileFetcher | None = None,
+    ) -> Stream:
+        """Read the rows of every file of comma-separated values.
+
+        Parameters
+        ----------
+        key : str
+            The key of the files' names, as bytes. Other keys are left out.
+        sep : str, optional
+            The character between fields. Default: ",".
+        quote : str, optional
+            The character around fields that contain separators, quotes or newlines. Default: '"'.
+        from_memory : bool, optional
+            Whether the value is the content of a file, not its name. Default: False.
+        local_prefix : path, optional
+            The folder that names are relative to. Default: the current one.
+        file_fetcher : FileFetcher, optional
+            Called with a name before the file is opened.
+
+        Returns
+        -------
+        Stream
+            Samples with a text, as int8, for each column.
+
+        See Also
+        --------
+        line_reader_from_key, stream_csv_reader
+
+        Examples
+        --------
+        >>> tables = dx.buffer_from_vector([{"x": b"n\\n1\\n2"}, {"x": b"n\\n3"}]).to_stream()
+        >>> [bytes(s["n"]) for s in tables.csv_reader_from_key("x", from_memory=True)]
+        [b'1', b'2', b'3']
         """
 
     def dynamic_batch(
@@ -2428,6 +3177,124 @@ class Stream:
     ) -> Stream:
         """`key_transform`, if `cond` is true."""
 
+    def line_reader_from_key(
+        self,
+        key: str,
+        dst_key: str,
+        from_memory: bool = False,
+        unzip: bool = False,
+        local_prefix: _Path = ...,
+        file_fetcher: FileFetcher | None = None,
+    ) -> Stream:
+        """Read the lines of every file.
+
+        Parameters
+        ----------
+        key : str
+            The key of the files' names, as bytes.
+        dst_key : str
+            Where the lines go, as int8, without the newlines. Other keys are left out.
+        from_memory : bool, optional
+            Whether the value is the content of a file, not its name. Default: False.
+        unzip : bool, optional
+            Whether the content may be compressed with gzip or zstd. Files whose suffix says so are always decompressed. Default: False.
+        local_prefix : path, optional
+            The folder that names are relative to. Default: the current one.
+        file_fetcher : FileFetcher, optional
+            Called with a name before the file is opened.
+
+        Returns
+        -------
+        Stream
+
+        See Also
+        --------
+        csv_reader_from_key, stream_line_reader
+
+        Examples
+        --------
+        >>> texts = dx.buffer_from_vector([{"x": b"a\\nb"}, {"x": b"c"}]).to_stream()
+        >>> [bytes(s["line"]) for s in texts.line_reader_from_key("x", "line", from_memory=True)]
+        [b'a', b'b', b'c']
+        """
+
+    def load_audio(
+        self,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        info_type: LoadAudioInfo | None = None,
+        sample_rate: int = 0,
+        resampling_quality: str = "sinc-fastest",
+        info_key: str = "",
+        output_key: str = "",
+    ) -> Stream:
+        """Read a sound file: WAV or FLAC.
+
+        Parameters
+        ----------
+        key : str
+            The key of the file's name, as bytes.
+        prefix : path, optional
+            The folder that the name is relative to. Default: the current one.
+        info : bool, optional
+            Read what the header tells instead of the samples. Default: False.
+        from_memory : bool, optional
+            Whether the value is the content of a file, not its name. Default: False.
+        info_type : LoadAudioInfo, optional
+            What is told: ``All`` for frames, channels and rate, or one of them, or ``NumSeconds``. Default: ``All``.
+        sample_rate : int, optional
+            The rate to resample to. Default: 0, that of the file.
+        resampling_quality : {"sinc-best", "sinc-medium", "sinc-fastest", "zero-order-hold", "linear"}, optional
+            How to resample. Default: "sinc-fastest".
+        info_key : str, optional
+            Where what the header tells goes besides.
+        output_key : str, optional
+            Where the float32 samples of shape (frames, channels) go. Default: they replace the name.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If the quality is unknown.
+        OSError
+            When a sample is read, if the file cannot be read or decoded.
+
+        See Also
+        --------
+        resample_audio, umber.data.load_audio
+
+        Examples
+        --------
+        >>> import io, wave
+        >>> file = io.BytesIO()
+        >>> with wave.open(file, "wb") as sound:
+        ...     sound.setparams((1, 2, 8000, 0, "NONE", ""))
+        ...     sound.writeframes(np.array([0, 16384], dtype="<i2").tobytes())
+        >>> sounds = dx.buffer_from_vector([{"x": file.getvalue()}])
+        >>> sounds.load_audio("x", from_memory=True)[0]["x"].ravel()
+        array([0. , 0.5], dtype=float32)
+        """
+
+    def load_audio_if(
+        self,
+        cond: bool,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        info_type: LoadAudioInfo | None = None,
+        sample_rate: int = 0,
+        resampling_quality: str = "sinc-fastest",
+        info_key: str = "",
+        output_key: str = "",
+    ) -> Stream:
+        """`load_audio`, if `cond` is true; else the samples stay as they are."""
+
     def load_file(self, key: str, prefix: _Path = ..., output_key: str = "") -> Stream:
         """Read a file, whose name is the value, as int8.
 
@@ -2625,6 +3492,58 @@ class Stream:
         --------
         >>> stream.load_state_dict(stream.state_dict())
         """
+
+    def load_video(
+        self,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        output_key: str = "",
+    ) -> Stream:
+        """Raise: video is not decoded here.
+
+        Parameters
+        ----------
+        key : str
+            The key of the file's name.
+        prefix, output_key : str, optional
+            As for `load_image`.
+        info, from_memory : bool, optional
+            As for `load_image`.
+
+        Returns
+        -------
+        Buffer or Stream
+            Never.
+
+        Raises
+        ------
+        NotImplementedError
+            Always. Decode video with PyAV in a `key_transform`; operations on images take stacks of frames.
+
+        See Also
+        --------
+        load_image, key_transform
+
+        Examples
+        --------
+        >>> buffer.load_video("x")
+        Traceback (most recent call last):
+        ...
+        NotImplementedError: [load_video] video is not decoded here; ...
+        """
+
+    def load_video_if(
+        self,
+        cond: bool,
+        key: str,
+        prefix: _Path = ...,
+        info: bool = False,
+        from_memory: bool = False,
+        output_key: str = "",
+    ) -> Stream:
+        """`load_video`, if `cond` is true; else the samples stay as they are."""
 
     def next(self) -> _Sample:
         """The next sample.
@@ -2950,6 +3869,87 @@ class Stream:
     ) -> Stream:
         """`random_slice`, if `cond` is true; else the samples stay as they are."""
 
+    def read_from_tar(
+        self,
+        tarkey: _Path,
+        ikey: str,
+        okey: str,
+        prefix: _Path = ...,
+        tar_prefix: _Path = ...,
+        from_key: bool = False,
+        file_fetcher: FileFetcher | None = None,
+        nested: bool = False,
+        num_threads: int = 1,
+    ) -> Stream:
+        """Read a file in a tar archive, as uint8, without a copy.
+
+        Parameters
+        ----------
+        tarkey : path
+            The archive; with `from_key`, the key of its name.
+        ikey : str
+            The key of the file's name, as bytes.
+        okey : str
+            Where the content goes.
+        prefix : path, optional
+            The folder in the archive that names are relative to.
+        tar_prefix : path, optional
+            The folder that the archive's name is relative to. Default: the current one.
+        from_key : bool, optional
+            Whether samples name their archives. Default: False.
+        file_fetcher : FileFetcher, optional
+            Called with the name of an archive before it is opened.
+        nested : bool, optional
+            Whether a file `a.tar` in the archive is replaced by its own files, named `a/…`. Default: False.
+        num_threads : int, optional
+            Without effect: to find the files takes one pass over their headers.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        OSError
+            When a sample is read, if the archive cannot be read or is damaged; FileNotFoundError if there is none, or no such file in it.
+
+        See Also
+        --------
+        umber.data.files_from_tar
+
+        Notes
+        -----
+        An archive is mapped and its files are found when it is first read; then each takes a search by name.
+
+        Examples
+        --------
+        >>> import io, tarfile, tempfile
+        >>> with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+        ...     with tarfile.open(file.name, "w") as archive:
+        ...         info = tarfile.TarInfo("a.txt")
+        ...         info.size = 2
+        ...         archive.addfile(info, io.BytesIO(b"hi"))
+        ...     texts = dx.buffer_from_vector([{"x": b"a.txt"}]).read_from_tar(file.name, "x", "x")
+        ...     content = texts[0]["x"]
+        >>> bytes(content)
+        b'hi'
+        """
+
+    def read_from_tar_if(
+        self,
+        cond: bool,
+        tarkey: _Path,
+        ikey: str,
+        okey: str,
+        prefix: _Path = ...,
+        tar_prefix: _Path = ...,
+        from_key: bool = False,
+        file_fetcher: FileFetcher | None = None,
+        nested: bool = False,
+        num_threads: int = 1,
+    ) -> Stream:
+        """`read_from_tar`, if `cond` is true; else the samples stay as they are."""
+
     def remove_value(
         self,
         key: str,
@@ -3131,6 +4131,64 @@ class Stream:
         >>> sorted(stream.report())
         ['delivered', 'errors', 'skipped', 'stages']
         """
+
+    def resample_audio(
+        self,
+        key: str,
+        sample_rate: int,
+        input_sample_rate: int = 0,
+        info_key: str = "",
+        resampling_quality: str = "sinc-fastest",
+        output_key: str = "",
+    ) -> Stream:
+        """Resample a sound.
+
+        Parameters
+        ----------
+        key : str
+            The key of the sound, of shape (frames, channels) or (frames,).
+        sample_rate : int
+            The rate of the result.
+        input_sample_rate : int, optional
+            The rate of the sound. Default: 0, that under `info_key`.
+        info_key : str, optional
+            The key of the rate, or of what `load_audio` tells.
+        resampling_quality : {"sinc-best", "sinc-medium", "sinc-fastest", "zero-order-hold", "linear"}, optional
+            How to resample. Default: "sinc-fastest".
+        output_key : str, optional
+            Where the float32 result goes. Default: it replaces the sound.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If neither `input_sample_rate` nor `info_key` is given, or the quality is unknown.
+
+        See Also
+        --------
+        load_audio
+
+        Examples
+        --------
+        >>> sounds = dx.buffer_from_vector([{"x": np.zeros((800, 1), np.float32)}])
+        >>> sounds.resample_audio("x", 16000, 8000)[0]["x"].shape
+        (1600, 1)
+        """
+
+    def resample_audio_if(
+        self,
+        cond: bool,
+        key: str,
+        sample_rate: int,
+        input_sample_rate: int = 0,
+        info_key: str = "",
+        resampling_quality: str = "sinc-fastest",
+        output_key: str = "",
+    ) -> Stream:
+        """`resample_audio`, if `cond` is true; else the samples stay as they are."""
 
     def reset(self) -> None:
         """Begin the next pass: sources start again, random stages draw new numbers.
@@ -3548,6 +4606,251 @@ class Stream:
         5
         """
 
+    def tokenize(
+        self,
+        key: str,
+        trie: CharTrie,
+        mode: TokenizeMode | None = None,
+        ignore_unk: bool = False,
+        trie_key_scores: Sequence[float] = ...,
+        output_key: str = "",
+    ) -> Stream:
+        """Split a text into tokens of a trie.
+
+        Parameters
+        ----------
+        key : str
+            The key of the text.
+        trie : CharTrie
+            The tokens.
+        mode : TokenizeMode, optional
+            ``Shortest`` for the tokens of least total cost, ``Rand`` for random ones. Default: ``Shortest``.
+        ignore_unk : bool, optional
+            Whether bytes that belong to no token are left out, as few as possible, instead of raising. Default: False.
+        trie_key_scores : list of float, optional
+            What each token costs, by its identifier. Default: 1 each.
+        output_key : str, optional
+            Where the int64 tokens go. Default: they replace the text.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If there is not one score for each token; when a sample is read, if a part of the text is no token.
+
+        See Also
+        --------
+        tokenize_bpe, umber.data.core.Tokenizer
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> for token in ["un", "happy"]:
+        ...     _ = trie.insert(token)
+        >>> dx.buffer_from_vector([{"x": b"unhappy"}]).tokenize("x", trie)[0]["x"]
+        array([0, 1])
+        """
+
+    def tokenize_bpe(
+        self,
+        key: str,
+        symbols: CharTrie,
+        merges: BPEMerges,
+        output_key: str = "",
+    ) -> Stream:
+        """Split a text into tokens by byte pair encoding.
+
+        Parameters
+        ----------
+        key : str
+            The key of the text.
+        symbols : CharTrie
+            The tokens that merging begins with.
+        merges : BPEMerges
+            The pairs that are merged.
+        output_key : str, optional
+            Where the int64 tokens go. Default: they replace the text.
+
+        Returns
+        -------
+        Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            When a sample is read, if a part of the text is no symbol.
+
+        See Also
+        --------
+        tokenize, umber.data.core.BPETokenizer
+
+        Examples
+        --------
+        >>> symbols, merges = dx.core.CharTrie(), dx.core.BPEMerges()
+        >>> node = symbols.insert("a")
+        >>> merges.add("a", "a", 1)
+        >>> dx.buffer_from_vector([{"x": b"aaa"}]).tokenize_bpe("x", symbols, merges)[0]["x"]
+        array([1, 0])
+        """
+
+    def tokenize_bpe_if(
+        self,
+        cond: bool,
+        key: str,
+        symbols: CharTrie,
+        merges: BPEMerges,
+        output_key: str = "",
+    ) -> Stream:
+        """`tokenize_bpe`, if `cond` is true; else the samples stay as they are."""
+
+    def tokenize_if(
+        self,
+        cond: bool,
+        key: str,
+        trie: CharTrie,
+        mode: TokenizeMode | None = None,
+        ignore_unk: bool = False,
+        trie_key_scores: Sequence[float] = ...,
+        output_key: str = "",
+    ) -> Stream:
+        """`tokenize`, if `cond` is true; else the samples stay as they are."""
+
+
+class Tokenizer:
+    """Splits texts into tokens of a trie.
+
+    Parameters
+    ----------
+    trie : CharTrie
+        The tokens.
+    ignore_unk : bool, optional
+        Whether bytes that belong to no token are left out, as few as possible, instead of raising. Default: False.
+    trie_key_scores : list of float, optional
+        What each token costs, by its identifier. Default: 1 each.
+
+    Raises
+    ------
+    ValueError
+        If there is not one score for each token.
+
+    Examples
+    --------
+    >>> from umber.data.core import CharTrie, Tokenizer, TokenizerIterator
+    >>> trie = CharTrie()
+    >>> for token in ["a", "aa", "b"]:
+    ...     _ = trie.insert(token)
+    >>> tokenizer = Tokenizer(trie)
+    >>> tokenizer.tokenize_shortest("aab")
+    [1, 2]
+    >>> list(TokenizerIterator(tokenizer.tokenize("aab")))
+    [[0, 0, 2], [1, 2]]
+    """
+    def __init__(
+        self,
+        trie: CharTrie,
+        ignore_unk: bool = False,
+        trie_key_scores: Sequence[float] = ...,
+    ) -> None: ...
+    def tokenize(self, input: _Bytes) -> GraphInt64:
+        """All ways to make up the text of tokens.
+
+        Parameters
+        ----------
+        input : str or bytes
+            The text.
+
+        Returns
+        -------
+        GraphInt64
+            What `TokenizerIterator` iterates over.
+
+        Raises
+        ------
+        ValueError
+            If a part of the text is no token.
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> ids = [trie.insert(token).id for token in ["a", "b", "ab"]]
+        >>> sorted(dx.core.TokenizerIterator(dx.core.Tokenizer(trie).tokenize("aab")))
+        [[0, 0, 1], [0, 2]]
+        """
+
+    def tokenize_rand(self, input: _Bytes) -> list[int]:
+        """Random tokens that make up the text.
+
+        Parameters
+        ----------
+        input : str or bytes
+            The text.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        ValueError
+            If a part of the text is no token.
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> ids = [trie.insert(token).id for token in ["a", "b", "ab"]]
+        >>> dx.core.Tokenizer(trie).tokenize_rand("aab") in ([0, 2], [0, 0, 1])
+        True
+        """
+
+    def tokenize_shortest(self, input: _Bytes) -> list[int]:
+        """The tokens of least total cost; of several, those whose last token is longest.
+
+        Parameters
+        ----------
+        input : str or bytes
+            The text.
+
+        Returns
+        -------
+        list of int
+
+        Raises
+        ------
+        ValueError
+            If a part of the text is no token.
+
+        Examples
+        --------
+        >>> trie = dx.core.CharTrie()
+        >>> ids = [trie.insert(token).id for token in ["a", "b", "ab"]]
+        >>> dx.core.Tokenizer(trie).tokenize_shortest("aab")
+        [0, 2]
+        """
+
+
+class TokenizerIterator:
+    """Iterates over the ways to make up a text, as lists of identifiers.
+
+    Parameters
+    ----------
+    graph : GraphInt64
+        What `Tokenizer.tokenize` returned.
+
+    Examples
+    --------
+    >>> trie = dx.core.CharTrie()
+    >>> for token in ["a", "aa"]:
+    ...     _ = trie.insert(token)
+    >>> list(dx.core.TokenizerIterator(dx.core.Tokenizer(trie).tokenize("aa")))
+    [[0, 0], [1]]
+    """
+    def __init__(self, graph: GraphInt64) -> None: ...
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> list[int]: ...
+
 
 def _close() -> None:
     """Stop the threads of all pipelines; called before the interpreter ends."""
@@ -3585,6 +4888,43 @@ def buffer_from_arrays(columns: dict[str, Any]) -> Buffer:
     >>> rows = dx.buffer_from_arrays({"x": np.arange(6).reshape(3, 2), "y": np.array([0, 1, 0])})
     >>> rows[1]
     {'x': array([2, 3]), 'y': array(1)}
+    """
+
+
+def buffer_from_arrow(table: Any) -> Buffer:
+    """Make a buffer whose samples are the rows of a table of another library, without a copy.
+
+    Parameters
+    ----------
+    table : object with `__arrow_c_stream__` or `__arrow_c_array__`
+        A table of pyarrow, polars, Hugging Face's datasets and others. Columns have numbers, lists of fixed size of them, or texts;
+        texts and binary become int8.
+
+    Returns
+    -------
+    Buffer
+
+    Raises
+    ------
+    TypeError
+        If it does not speak Arrow or is no table, or a column has another type.
+    ValueError
+        If a column has nulls.
+
+    See Also
+    --------
+    buffer_from_arrays
+
+    Notes
+    -----
+    Chunks are not joined. Booleans, which Arrow stores as bits, are copied.
+
+    Examples
+    --------
+    >>> dx.buffer_from_arrow({"x": 1})
+    Traceback (most recent call last):
+    ...
+    umber.core.ArgumentError: [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
     """
 
 
@@ -3648,6 +4988,166 @@ def chain(*streams: Stream) -> Stream:
     """
 
 
+def files_from_tar(tarfile: _Path, nested: bool = False, num_threads: int = 1) -> Buffer:
+    """Make a buffer of the names of the files in a tar archive.
+
+    Parameters
+    ----------
+    tarfile : path
+        The archive. It may be compressed, if its suffix says so.
+    nested : bool, optional
+        Whether a file `a.tar` in the archive is replaced by its own files, named `a/…`. Default: False.
+    num_threads : int, optional
+        Without effect: to find the files takes one pass over their headers.
+
+    Returns
+    -------
+    Buffer
+        Samples with the key `file`: a name as int8, in the order of the archive.
+
+    Raises
+    ------
+    OSError
+        If the archive cannot be read or is damaged; FileNotFoundError if there is none.
+
+    See Also
+    --------
+    Buffer.read_from_tar, stream_webdataset
+
+    Examples
+    --------
+    >>> import io, tarfile, tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+    ...     with tarfile.open(file.name, "w") as archive:
+    ...         info = tarfile.TarInfo("a.txt")
+    ...         info.size = 2
+    ...         archive.addfile(info, io.BytesIO(b"hi"))
+    ...     files = dx.files_from_tar(file.name).read_from_tar(file.name, "file", "text")
+    ...     sample = files[0]
+    >>> bytes(sample["file"]), bytes(sample["text"])
+    (b'a.txt', b'hi')
+    """
+
+
+def levenshtein(*args: Any) -> Any:
+    """The edits between sequences, by kind (Levenshtein 1966).
+
+    Parameters
+    ----------
+    *args : array_like
+        The hypothesis and the reference: sequences of one dtype, or a row for each. Where rows are padded, each is followed by the number
+        of elements of its rows that count: ``(hypothesis, hypothesis_lengths, reference, reference_lengths)``.
+
+    Returns
+    -------
+    numpy.ndarray
+        int64 of shape (rows, 3), or (3,): deletions, insertions and substitutions.
+
+    Raises
+    ------
+    ValueError
+        If numbers of rows differ or a length exceeds a row.
+    TypeError
+        If the dtypes differ.
+
+    Examples
+    --------
+    >>> dx.core.levenshtein(np.array([1, 2, 3]), np.array([1, 3]))
+    array([0, 1, 0])
+    """
+
+
+def load_audio(
+    path_or_bytes: _Path | bytes | bytearray | memoryview,
+    *,
+    sample_rate: int = 0,
+    resampling_quality: str = "sinc-fastest",
+) -> tuple[Any, int]:
+    """The samples of one sound.
+
+    Parameters
+    ----------
+    path_or_bytes : path or bytes
+        The name of a file, or its content: WAV or FLAC.
+    sample_rate : int, optional
+        The rate to resample to. Default: 0, that of the file.
+    resampling_quality : str, optional
+        See `Buffer.load_audio`. Default: "sinc-fastest".
+
+    Returns
+    -------
+    samples : numpy.ndarray
+        float32 of shape (frames, channels).
+    rate : int
+        Frames a second.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or decoded; FileNotFoundError if there is none.
+    ValueError
+        If bytes cannot be decoded, or the quality is unknown.
+
+    See Also
+    --------
+    load_image, Buffer.load_audio
+
+    Examples
+    --------
+    >>> import io, wave
+    >>> file = io.BytesIO()
+    >>> with wave.open(file, "wb") as sound:
+    ...     sound.setparams((1, 2, 8000, 0, "NONE", ""))
+    ...     sound.writeframes(np.array([0, 16384], dtype="<i2").tobytes())
+    >>> samples, rate = dx.load_audio(file.getvalue())
+    >>> samples.ravel(), rate
+    (array([0. , 0.5], dtype=float32), 8000)
+    """
+
+
+def load_image(
+    path_or_bytes: _Path | bytes | bytearray | memoryview,
+    *,
+    channels: int | None = None,
+    orient: bool = False,
+    at_least: tuple[int, int] | None = None,
+) -> Any:
+    """The pixels of one image.
+
+    Parameters
+    ----------
+    path_or_bytes : path or bytes
+        The name of a file, or its content: JPEG, PNG, GIF, BMP, PNM or TGA.
+    channels : {1, 2, 3, 4}, optional
+        Number of channels of the result. Default: that of the file, without alpha.
+    orient : bool, optional
+        Whether to turn the image as its Exif data say. Default: False.
+    at_least : tuple of int, optional
+        A width and a height: a JPEG may be decoded at a half, a quarter or an eighth of its size while it is not smaller than these.
+
+    Returns
+    -------
+    numpy.ndarray
+        uint8 of shape (height, width, channels).
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read or decoded; FileNotFoundError if there is none.
+    ValueError
+        If bytes cannot be decoded.
+
+    See Also
+    --------
+    load_audio, Buffer.load_image
+
+    Examples
+    --------
+    >>> dx.load_image(b"P5 2 1 255 \\x01\\x02").ravel()
+    array([1, 2], dtype=uint8)
+    """
+
+
 def mix(
     streams: Iterable[Stream],
     weights: Sequence[float],
@@ -3691,6 +5191,43 @@ def mix(
     """
 
 
+def remove(array: Any, lengths: Any, dim: int, value: float, pad: float) -> tuple[Any, Any]:
+    """Leave out elements that equal a value, in padded sequences.
+
+    Parameters
+    ----------
+    array : array_like
+        Sequences along an axis.
+    lengths : array_like of int
+        The number of elements of each sequence that count.
+    dim : int
+        The axis of the sequences.
+    value : float
+        The value.
+    pad : float
+        What sequences are filled up with.
+
+    Returns
+    -------
+    array, lengths : numpy.ndarray
+        The shortened sequences and their lengths.
+
+    Raises
+    ------
+    ValueError
+        If a length is negative or exceeds the axis, or there is not one for each sequence.
+
+    See Also
+    --------
+    uniq
+
+    Examples
+    --------
+    >>> dx.core.remove(np.array([1, 0, 2]), np.array([3]), 0, 0, -1)
+    (array([ 1,  2, -1]), array([2]))
+    """
+
+
 def set_state(seed: int | None = ...) -> None:
     """Set the seed of all random stages that are made after it.
 
@@ -3702,6 +5239,153 @@ def set_state(seed: int | None = ...) -> None:
     Examples
     --------
     >>> dx.core.set_state(7)
+    """
+
+
+def stream_csv_reader(
+    file: _File,
+    sep: str = ",",
+    quote: str = '"',
+    *,
+    local_prefix: _Path = ...,
+    file_fetcher: FileFetcher | None = None,
+    file_fetcher_handle: FileFetcherHandle | None = None,
+) -> Stream:
+    """Read the rows of a file of comma-separated values.
+
+    Parameters
+    ----------
+    file : path or file object
+        The file, or an object with `read` and `seek`, which is read from where it is. Its first row names the columns.
+    sep : str, optional
+        The character between fields. Default: ",".
+    quote : str, optional
+        The character around fields that contain separators, quotes or newlines. Default: '"'.
+    local_prefix : path, optional
+        The folder that `file` is relative to. Default: the current one.
+    file_fetcher : FileFetcher, optional
+        Called with the name before the file is opened.
+    file_fetcher_handle : FileFetcherHandle, optional
+        Kept as long as the call; files that are open stay readable when they are erased.
+
+    Returns
+    -------
+    Stream
+        Samples with a text, as int8, for each column.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read; FileNotFoundError if there is none. When a sample is read, if a row has another number of fields
+        than the first, or a quoted field never ends.
+    ValueError
+        If `sep` or `quote` is not one character, or both are the same.
+
+    See Also
+    --------
+    stream_csv_reader_from_string, Stream.csv_reader_from_key
+
+    Notes
+    -----
+    The format is that of RFC 4180, with any of the usual ends of lines. Empty lines, and a byte order mark at the start, are passed
+    over.
+
+    Examples
+    --------
+    >>> import io
+    >>> rows = dx.stream_csv_reader(io.BytesIO(b'name,age\\n"Lovelace, Ada",36\\n'))
+    >>> {key: bytes(value) for key, value in rows.next().items()}
+    {'name': b'Lovelace, Ada', 'age': b'36'}
+    """
+
+
+def stream_csv_reader_from_string(content: _Bytes, sep: str = ",", quote: str = '"') -> Stream:
+    """Read the rows of comma-separated values in a text.
+
+    Parameters
+    ----------
+    content : str or bytes
+        The text. Its first row names the columns.
+    sep : str, optional
+        The character between fields. Default: ",".
+    quote : str, optional
+        The character around fields that contain separators, quotes or newlines. Default: '"'.
+
+    Returns
+    -------
+    Stream
+        Samples with a text, as int8, for each column.
+
+    Raises
+    ------
+    ValueError
+        If `sep` or `quote` is not one character, or both are the same; when a sample is read, if a row has another number of fields
+        than the first.
+
+    See Also
+    --------
+    stream_csv_reader
+
+    Examples
+    --------
+    >>> rows = dx.stream_csv_reader_from_string("x;y\\n1;2\\n", sep=";")
+    >>> {key: bytes(value) for key, value in rows.next().items()}
+    {'x': b'1', 'y': b'2'}
+    """
+
+
+def stream_line_reader(
+    file: _File,
+    key: str,
+    unzip: bool = False,
+    *,
+    local_prefix: _Path = ...,
+    file_fetcher: FileFetcher | None = None,
+    file_fetcher_handle: FileFetcherHandle | None = None,
+) -> Stream:
+    """Read the lines of a file.
+
+    Parameters
+    ----------
+    file : path or file object
+        The file, or an object with `read` and `seek`, which is read from where it is.
+    key : str
+        Where the lines go, as int8, without the newlines.
+    unzip : bool, optional
+        Whether the content may be compressed with gzip or zstd. Files whose suffix says so are always decompressed. Default: False.
+    local_prefix : path, optional
+        The folder that `file` is relative to. Default: the current one.
+    file_fetcher : FileFetcher, optional
+        Called with the name before the file is opened.
+    file_fetcher_handle : FileFetcherHandle, optional
+        Kept as long as the call; files that are open stay readable when they are erased.
+
+    Returns
+    -------
+    Stream
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read; FileNotFoundError if there is none.
+    TypeError
+        If `file` is neither a path nor a file object.
+
+    See Also
+    --------
+    stream_csv_reader, Stream.line_reader_from_key
+
+    Notes
+    -----
+    Lines end with a newline; a carriage return stays. The state of the stream is a position in the file, to which another stream goes
+    without reading what is before it, unless the file is compressed.
+
+    Examples
+    --------
+    >>> import io
+    >>> lines = dx.stream_line_reader(io.BytesIO(b"one\\ntwo"), "line")
+    >>> [bytes(s["line"]) for s in lines]
+    [b'one', b'two']
     """
 
 
@@ -3732,6 +5416,94 @@ def stream_python_iterable(iterable_factory: Callable[[], Iterable[_Sample]]) ->
     >>> squares = dx.stream_python_iterable(lambda: ({"x": n * n} for n in range(3)))
     >>> [int(s["x"]) for s in squares]
     [0, 1, 4]
+    """
+
+
+def stream_webdataset(
+    paths: _Path | Sequence[_Path],
+    *,
+    shuffle_shards: bool = False,
+    seed: int | None = None,
+) -> Stream:
+    """Read the samples of a web data set: tar archives in which the files of a sample are neighbours.
+
+    Parameters
+    ----------
+    paths : path or sequence of path
+        The archives, called shards. They may be compressed, if their suffixes say so.
+    shuffle_shards : bool, optional
+        Whether every pass reads the shards in a random order of its own. Default: False.
+    seed : int, optional
+        Seed of these orders. Default: the next one of the process, see `umber.data.core.set_state`.
+
+    Returns
+    -------
+    Stream
+        Files whose names agree up to the first dot of the file name are a sample, with the key ``__key__`` for that part of the name
+        and a key for each suffix, in lower case. Contents are uint8 and share the mapped file.
+
+    Raises
+    ------
+    OSError
+        When a sample is read, if a shard cannot be read; the stream goes on with the next shard.
+    ValueError
+        When a sample is read, if it has two files of one suffix.
+
+    See Also
+    --------
+    files_from_tar
+
+    Notes
+    -----
+    Files without a suffix, and those whose names start with a dot, are passed over.
+
+    Examples
+    --------
+    >>> import io, tarfile, tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+    ...     with tarfile.open(file.name, "w") as archive:
+    ...         for name, content in [("a/1.txt", b"one"), ("a/1.cls", b"0")]:
+    ...             info = tarfile.TarInfo(name)
+    ...             info.size = len(content)
+    ...             archive.addfile(info, io.BytesIO(content))
+    ...     sample = dx.stream_webdataset([file.name]).next()
+    >>> {key: bytes(value) for key, value in sample.items()}
+    {'__key__': b'a/1', 'txt': b'one', 'cls': b'0'}
+    """
+
+
+def uniq(array: Any, lengths: Any, dim: int, pad: float) -> tuple[Any, Any]:
+    """Leave out elements that equal the one before, in padded sequences.
+
+    Parameters
+    ----------
+    array : array_like
+        Sequences along an axis.
+    lengths : array_like of int
+        The number of elements of each sequence that count.
+    dim : int
+        The axis of the sequences.
+    pad : float
+        What sequences are filled up with.
+
+    Returns
+    -------
+    array, lengths : numpy.ndarray
+        The shortened sequences and their lengths.
+
+    Raises
+    ------
+    ValueError
+        If a length is negative or exceeds the axis, or there is not one for each sequence.
+
+    See Also
+    --------
+    remove
+
+    Examples
+    --------
+    >>> dx.core.uniq(np.array([[1, 1, 2, 2, 1]]), np.array([5]), 1, 0)
+    (array([[1, 2, 1, 0, 0]]), array([3]))
     """
 
 

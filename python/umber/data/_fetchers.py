@@ -16,10 +16,15 @@ _logger = logging.getLogger("umber.data")
 class FileFetcherHandle:
     """Keeps a file from being erased by its fetcher as long as it is referenced.
 
-    Attributes
+    Parameters
     ----------
     filename : str
         The file.
+
+    Examples
+    --------
+    >>> dx.core.FileFetcherHandle("a.txt").filename
+    'a.txt'
     """
 
     def __init__(self, filename: str) -> None:
@@ -105,6 +110,11 @@ class FileFetcher:
         -------
         FileFetcherHandle
             Keeps the file while it is referenced.
+
+        Examples
+        --------
+        >>> dx.core.FileFetcher().fetch("a.txt")
+        FileFetcherHandle('a.txt')
         """
         return FileFetcherHandle(filename)
 
@@ -115,6 +125,10 @@ class FileFetcher:
         ----------
         filename : str
             The name.
+
+        Examples
+        --------
+        >>> dx.core.FileFetcher().erase("a.txt")
         """
 
     def prefetch(self, filenames: Iterable[str]) -> None:
@@ -124,13 +138,24 @@ class FileFetcher:
         ----------
         filenames : iterable of str
             The names.
+
+        Examples
+        --------
+        >>> dx.core.FileFetcher(num_prefetch_max=2).prefetch(["a.txt", "b.txt"])
         """
         with self._lock:
             self._waiting.extend(str(name) for name in filenames)
             self._advance()
 
     def cancel_prefetch(self) -> None:
-        """Fetch no more files ahead. Those under way are finished."""
+        """Fetch no more files ahead. Those under way are finished.
+
+        Examples
+        --------
+        >>> fetcher = dx.core.FileFetcher()
+        >>> fetcher.prefetch(["a.txt", "b.txt"])
+        >>> fetcher.cancel_prefetch()
+        """
         with self._lock:
             self._waiting.clear()
             for name, future in list(self._ahead.items()):
@@ -181,10 +206,22 @@ class FileFetcher:
 class AWSFileFetcher(FileFetcher):
     """Not available: umber has no network client.
 
+    Parameters
+    ----------
+    *args, **kwargs : Any
+        As mlx-data has them.
+
     Raises
     ------
     NotImplementedError
         When it is constructed. Subclass `FileFetcher` and override `fetch`.
+
+    Examples
+    --------
+    >>> dx.core.AWSFileFetcher("bucket")
+    Traceback (most recent call last):
+    ...
+    NotImplementedError: [AWSFileFetcher] umber has no network client; ...
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -1275,8 +1275,15 @@ operations! {
     /// ----------
     /// key : str
     ///     The key of the file's name.
-    /// prefix, info, from_memory, output_key
-    ///     As mlx-data has them.
+    /// prefix, output_key : str, optional
+    ///     As for `load_image`.
+    /// info, from_memory : bool, optional
+    ///     As for `load_image`.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///     Never.
     ///
     /// Raises
     /// ------
@@ -1286,6 +1293,13 @@ operations! {
     /// See Also
     /// --------
     /// load_image, key_transform
+    ///
+    /// Examples
+    /// --------
+    /// >>> buffer.load_video("x")
+    /// Traceback (most recent call last):
+    /// ...
+    /// NotImplementedError: [load_video] video is not decoded here; ...
     fn load_video, load_video_if(key: &str, prefix: PathBuf, info: bool, from_memory: bool, output_key: &str)
     [key, prefix = PathBuf::new(), info = false, from_memory = false, output_key = ""] {
         let _ = (key, prefix, info, from_memory, output_key);

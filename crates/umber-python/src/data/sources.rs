@@ -129,7 +129,7 @@ fn buffer_from_arrays(py: Python<'_>, columns: &Bound<'_, PyDict>) -> PyResult<P
 /// >>> dx.buffer_from_arrow({"x": 1})
 /// Traceback (most recent call last):
 /// ...
-/// TypeError: [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
+/// umber.core.ArgumentError: [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
 #[pyfunction]
 fn buffer_from_arrow(table: &Bound<'_, PyAny>) -> PyResult<PyBuffer> {
     let py = table.py();

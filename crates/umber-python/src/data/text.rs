@@ -125,6 +125,13 @@ impl CharTrie {
     /// ------
     /// IndexError
     ///     If no token has the identifier.
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> node = trie.insert("ab")
+    /// >>> trie.key(node.id)
+    /// ['a', 'b']
     fn key(&self, id: i64) -> PyResult<Vec<String>> {
         Ok(self.key_of(id)?.into_iter().map(|byte| char::from(byte).to_string()).collect())
     }
@@ -146,6 +153,13 @@ impl CharTrie {
     ///     If no token has the identifier.
     /// UnicodeDecodeError
     ///     If the token is not UTF-8; use `key_bytes`.
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> node = trie.insert("ab")
+    /// >>> trie.key_string(node.id)
+    /// 'ab'
     fn key_string<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyAny>> {
         PyBytes::new(py, &self.key_of(id)?).call_method0("decode")
     }
@@ -165,6 +179,13 @@ impl CharTrie {
     /// ------
     /// IndexError
     ///     If no token has the identifier.
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> node = trie.insert("ab")
+    /// >>> trie.key_bytes(node.id)
+    /// b'ab'
     fn key_bytes<'py>(&self, py: Python<'py>, id: i64) -> PyResult<Bound<'py, PyBytes>> {
         Ok(PyBytes::new(py, &self.key_of(id)?))
     }
@@ -174,6 +195,13 @@ impl CharTrie {
     /// Returns
     /// -------
     /// int
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> node = trie.insert("ab")
+    /// >>> trie.num_keys()
+    /// 1
     fn num_keys(&self) -> usize {
         self.trie().num_keys()
     }
@@ -183,6 +211,13 @@ impl CharTrie {
     /// Returns
     /// -------
     /// CharTrieNode
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> node = trie.insert("ab")
+    /// >>> list(trie.root().children)
+    /// ['a']
     fn root(slf: &Bound<'_, CharTrie>) -> CharTrieNode {
         let id = slf.get().trie().root().id();
         CharTrieNode { id, uid: 0, trie: slf.clone().unbind(), path: Vec::new() }
@@ -221,16 +256,19 @@ pub(super) struct CharTrieNode {
 
 #[pymethods]
 impl CharTrieNode {
+    /// The identifier of the token that ends here; -1 for none.
     #[getter]
     fn id(&self) -> i64 {
         self.id.unwrap_or(-1)
     }
 
+    /// The number of the node, in the order in which nodes were made.
     #[getter]
     fn uid(&self) -> u32 {
         self.uid
     }
 
+    /// The nodes that one more byte leads to, by that byte as text.
     #[getter]
     fn children<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let trie = self.trie.get().trie();
@@ -255,6 +293,13 @@ impl CharTrieNode {
     /// Returns
     /// -------
     /// bool
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> node = trie.insert("ab")
+    /// >>> node.accepts(), trie.root().accepts()
+    /// (True, False)
     fn accepts(&self) -> bool {
         self.id.is_some()
     }
@@ -324,6 +369,13 @@ impl Tokenizer {
     /// ------
     /// ValueError
     ///     If a part of the text is no token.
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> ids = [trie.insert(token).id for token in ["a", "b", "ab"]]
+    /// >>> dx.core.Tokenizer(trie).tokenize_shortest("aab")
+    /// [0, 2]
     fn tokenize_shortest(&self, input: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         const OP: &str = "Tokenizer.tokenize_shortest";
         let input_bytes = text_of(OP, "input", input)?;
@@ -346,6 +398,13 @@ impl Tokenizer {
     /// ------
     /// ValueError
     ///     If a part of the text is no token.
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> ids = [trie.insert(token).id for token in ["a", "b", "ab"]]
+    /// >>> dx.core.Tokenizer(trie).tokenize_rand("aab") in ([0, 2], [0, 0, 1])
+    /// True
     fn tokenize_rand(&self, input: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         const OP: &str = "Tokenizer.tokenize_rand";
         let input_bytes = text_of(OP, "input", input)?;
@@ -371,6 +430,13 @@ impl Tokenizer {
     /// ------
     /// ValueError
     ///     If a part of the text is no token.
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> ids = [trie.insert(token).id for token in ["a", "b", "ab"]]
+    /// >>> sorted(dx.core.TokenizerIterator(dx.core.Tokenizer(trie).tokenize("aab")))
+    /// [[0, 0, 1], [0, 2]]
     fn tokenize(&self, input: &Bound<'_, PyAny>) -> PyResult<GraphInt64> {
         const OP: &str = "Tokenizer.tokenize";
         let input_bytes = text_of(OP, "input", input)?;
@@ -502,6 +568,13 @@ impl PyMerges {
     ///     The pair.
     /// token : int
     ///     The identifier of both together. Pairs of lower identifiers are merged first.
+    ///
+    /// Examples
+    /// --------
+    /// >>> merges = dx.core.BPEMerges()
+    /// >>> merges.add("a", "b", 7)
+    /// >>> merges.can_merge("a", "b")
+    /// 7
     fn add(&self, left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, token: i64) -> PyResult<()> {
         let (left, right) = (text_of("BPEMerges.add", "left", left)?, text_of("BPEMerges.add", "right", right)?);
         let mut merges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -520,6 +593,13 @@ impl PyMerges {
     /// -------
     /// int or None
     ///     None if they are not merged.
+    ///
+    /// Examples
+    /// --------
+    /// >>> merges = dx.core.BPEMerges()
+    /// >>> merges.add("a", "b", 7)
+    /// >>> merges.can_merge("b", "a") is None
+    /// True
     fn can_merge(&self, left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>) -> PyResult<Option<i64>> {
         const OP: &str = "BPEMerges.can_merge";
         let (left, right) = (text_of(OP, "left", left)?, text_of(OP, "right", right)?);
@@ -574,6 +654,14 @@ impl BpeTokenizer {
     /// ------
     /// ValueError
     ///     If a part of the text is no symbol.
+    ///
+    /// Examples
+    /// --------
+    /// >>> symbols, merges = dx.core.CharTrie(), dx.core.BPEMerges()
+    /// >>> ids = [symbols.insert(token).id for token in ["a", "b"]]
+    /// >>> merges.add("a", "b", 2)
+    /// >>> dx.core.BPETokenizer(symbols, merges).tokenize("aab")
+    /// [0, 2]
     fn tokenize(&self, input: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         const OP: &str = "BPETokenizer.tokenize";
         let input_bytes = text_of(OP, "input", input)?;
@@ -751,14 +839,9 @@ fn remove<'py>(
 ///
 /// Parameters
 /// ----------
-/// hypothesis : array_like
-///     A sequence, or a row for each.
-/// hypothesis_lengths : array_like of int
-///     The number of elements of each row that count. Left out together with `reference_lengths`: all.
-/// reference : array_like
-///     What the hypothesis is compared with, of the same dtype and number of rows.
-/// reference_lengths : array_like of int
-///     The number of elements of each row that count.
+/// *args : array_like
+///     The hypothesis and the reference: sequences of one dtype, or a row for each. Where rows are padded, each is followed by the number
+///     of elements of its rows that count: ``(hypothesis, hypothesis_lengths, reference, reference_lengths)``.
 ///
 /// Returns
 /// -------
