@@ -95,7 +95,7 @@ def batches(images: Path, options: argparse.Namespace) -> dx.Stream:
     """Endless batches; the order, the crops and the flips are new in every epoch."""
     training, _ = parts(images)
     return (
-        training.to_stream(shuffle=True, seed=options.seed)
+        training.to_stream(shuffle=True)
         .image_resize_smallest_side("image", LARGE)
         .image_random_crop("image", SIDE, SIDE)
         .image_random_h_flip("image", 0.5)
@@ -133,6 +133,7 @@ class Training:
 
     def __init__(self, images: Path, options: argparse.Namespace) -> None:
         mx.random.seed(options.seed)
+        dx.core.set_state(options.seed)
         self.steps = options.steps
         self.model = Network(options.channels)
         self.optimizer = optimizers.Adam(options.learning_rate)

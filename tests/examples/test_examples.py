@@ -41,6 +41,12 @@ EXPECTED = {
         at_least=60,
         files=("image_folder.png",),
     ),
+    # By chance 25 %.
+    "sound": Small(
+        "--files 300 --steps 60 --hidden 16",
+        r"^test accuracy ([\d.]+)%$",
+        at_least=80,
+    ),
     # Of 97 characters, guessing costs log 97 = 4.57 each; frequencies alone come to 3.2.
     "language_model": Small(
         "--steps 300 --context 16 --dims 48 --length 40",
