@@ -1,7 +1,7 @@
 """Check that all public names of the installed package have complete NumPy-style docstrings.
 
 Checks the functions and classes of umber.core and its submodules, umber.nn, umber.nn.init,
-umber.nn.losses, umber.nn.utils, umber.optimizers, umber.utils and umber.data.features, and the
+umber.nn.losses, umber.nn.utils, umber.optimizers, umber.utils, umber.data and its modules, and the
 public methods and properties of the classes. An object with several names is checked once. A
 docstring needs
 
@@ -12,7 +12,7 @@ docstring needs
 - only known sections, in order, and in See Also only names that exist.
 
 A summary suffices for properties, special methods (whose docstring is optional), exceptions,
-enumerations, and methods that override a documented method.
+enumerations, methods that override a documented method, and conditional twins `…_if` of a method.
 
 `--twins` compares the documentation of the bindings with that of umber-core (see doc_twins.py).
 """
@@ -38,10 +38,21 @@ MODULES = (
     *(CORE, "umber.core.fast", "umber.core.fft", "umber.core.linalg", "umber.core.random"),
     "umber.core.special",
     *("umber.nn", "umber.nn.init", "umber.nn.losses", "umber.nn.utils"),
-    *("umber.optimizers", "umber.utils", "umber.data.features"),
+    *("umber.optimizers", "umber.utils"),
+    *("umber.data", "umber.data.core", "umber.data.datasets", "umber.data.features"),
+    "umber.data.tokenizer_helpers",
 )
 # Module aliases in examples and in See Also sections.
-NAMESPACE = {"mx": CORE, "nn": "umber.nn", "optim": "umber.optimizers", "np": "numpy"}
+NAMESPACE = {
+    "mx": CORE,
+    "nn": "umber.nn",
+    "optim": "umber.optimizers",
+    "np": "numpy",
+    "dx": "umber.data",
+    "umber": "umber",
+}
+# The public modules whose functions are compiled into a private one, whose stub has their types.
+COMPILED = {"_data": ("umber.data", "umber.data.core")}
 SECTIONS = (
     *("Parameters", "Returns", "Yields", "Attributes", "Methods", "Raises"),
     *("See Also", "Notes", "References", "Examples"),
@@ -137,7 +148,10 @@ def entries_of_class(
                 f"{path}.{name}",
                 member if is_property(member) else getattr(cls, name),
                 cls,
-                is_summary_enough=is_property(member) or is_special or overrides(cls, owner, name),
+                is_summary_enough=is_property(member)
+                or is_special
+                or overrides(cls, owner, name)
+                or is_conditional(cls, name),
                 may_be_undocumented=is_special,
                 is_bound=not isinstance(member, staticmethod | classmethod)
                 and not isinstance(member, types.ClassMethodDescriptorType),
@@ -152,6 +166,11 @@ def is_private_base(cls: type) -> bool:
 def is_property(member: object) -> bool:
     """Whether a class member is a property or a slot."""
     return isinstance(member, property | types.GetSetDescriptorType | types.MemberDescriptorType)
+
+
+def is_conditional(cls: type, name: str) -> bool:
+    """Whether a method calls another one of the class if a condition is true."""
+    return name.endswith("_if") and hasattr(cls, name.removesuffix("_if"))
 
 
 def overrides(cls: type, owner: type, name: str) -> bool:
@@ -238,7 +257,7 @@ def check_result(entry: Entry, sections: dict, returns: dict[str, str]) -> Itera
     if isinstance(entry.value, type) or {"Returns", "Yields"} & sections.keys():
         return
     annotation = returns.get(entry.name, "object")
-    if not entry.name.startswith(CORE + "."):
+    if entry.name not in returns and not entry.name.startswith(CORE + "."):
         try:
             annotation = inspect.signature(entry.value).return_annotation  # type: ignore[arg-type]
         except (ValueError, TypeError):
@@ -305,7 +324,7 @@ def check(entry: Entry, returns: dict[str, str]) -> list[str]:
     return complaints
 
 
-# Return types of umber.core --------------------------------------------------------------------
+# Return types of compiled functions ------------------------------------------------------------
 
 
 def returns_of_stub(module: str, source: str) -> dict[str, str]:
@@ -324,11 +343,12 @@ def returns_of_stub(module: str, source: str) -> dict[str, str]:
 
 
 def core_returns(folder: Path) -> dict[str, str]:
-    """The return annotations of all functions of umber.core, from its stubs."""
+    """The return annotations of all compiled functions, from the stubs."""
     annotations: dict[str, str] = {}
     for path in sorted(folder.glob("*.pyi")):
-        module = CORE if path.stem == "__init__" else f"{CORE}.{path.stem}"
-        annotations |= returns_of_stub(module, path.read_text())
+        own = CORE if path.stem == "__init__" else f"{CORE}.{path.stem}"
+        for module in COMPILED.get(path.stem, (own,)):
+            annotations |= returns_of_stub(module, path.read_text())
     return annotations
 
 

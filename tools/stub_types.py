@@ -576,6 +576,9 @@ RETURNS = {
     "Stream.__reduce__": "tuple[Any, ...]",
 }
 
+# The results of methods that are not listed, by class.
+RESULTS_OF_CLASSES = {"array": "array"}
+
 # Methods that Python before 3.12 does not show, but that type checkers need.
 UNSEEN = {"array": ("__buffer__",)}
 

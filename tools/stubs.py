@@ -1,8 +1,8 @@
 """Write the type stubs of umber.core from the built extension module, or check those on disk.
 
 Names, signatures, defaults and documentation come from the module, types from the tables in
-stub_types.py. A function without signature or documentation is an error, and so is a name without
-a type.
+stub_types.py, for the compiled parts of umber.data in stub_types_data.py. A function without
+signature or documentation is an error, and so is a name without a type.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import stub_types
+import stub_types_data
 
 MODULE = "umber.core"
 WIDTH = 100
@@ -40,20 +41,31 @@ IMPLICIT_MEMBERS = {
     "__static_attributes__",
     "__firstlineno__",
 }
-# Public special names of a module: its version, and the names required by the array API standard.
-PUBLIC_SPECIAL_NAMES = {"__array_api_version__", "__array_namespace_info__", "__version__"}
-# Names that the package's stub defines in addition to those of the module.
-PRIVATE = stub_types.ALIASES.keys() | stub_types.PROTOCOLS.keys() | stub_types.VARIABLES.keys()
+# Public special names of a module: its version, the names required by the array API standard, and
+# what umber.data calls before the interpreter ends.
+PUBLIC_SPECIAL_NAMES = {
+    *("__array_api_version__", "__array_namespace_info__", "__version__", "_close"),
+}
+# Private modules with types of their own.
+TABLES = {"_data": stub_types_data}
 WORD = re.compile(r"(?<![\w.'])[A-Za-z_]\w*(?!')")
 
 
 class Writer:
     """Generates the stub of one module; error messages are collected in `complaints`."""
 
-    def __init__(self, module: types.ModuleType, package: types.ModuleType) -> None:
+    def __init__(
+        self,
+        module: types.ModuleType,
+        package: types.ModuleType,
+        tables: types.ModuleType = stub_types,
+    ) -> None:
         """Create a writer for `module`, which is `package` itself or one of its submodules."""
         self.module = module
         self.package = package
+        self.tables = tables
+        # Names that the package's stub defines in addition to those of the module.
+        self.private = tables.ALIASES.keys() | tables.PROTOCOLS.keys() | tables.VARIABLES.keys()
         self.is_package = module is package
         self.prefix = "" if self.is_package else module.__name__.rpartition(".")[2]
         self.public = dict(public(module))
@@ -67,7 +79,7 @@ class Writer:
 
         def replace(match: re.Match) -> str:
             name = match[0]
-            if name in self.public and hasattr(builtins, name) and name not in stub_types.ALIASES:
+            if name in self.public and hasattr(builtins, name) and name not in self.tables.ALIASES:
                 self.names.add("builtins")
                 return f"builtins.{name}"
             self.names.add(name)
@@ -77,7 +89,7 @@ class Writer:
 
     def find(self, table: dict[str, str], path: str, what: str, fallback: str | None) -> str:
         """The most specific entry for `path` in a table: a.b.c, then b.c, then c."""
-        parts = path.split(".")
+        parts = [part.removesuffix("_if") for part in path.split(".")]
         for start in range(len(parts)):
             entry = table.get(".".join(parts[start:]))
             if entry is not None:
@@ -88,7 +100,7 @@ class Writer:
 
     def parameter(self, path: str, parameter: inspect.Parameter) -> str:
         """One parameter with its type and default."""
-        kind = self.find(stub_types.PARAMETERS, f"{path}.{parameter.name}", "parameter", None)
+        kind = self.find(self.tables.PARAMETERS, f"{path}.{parameter.name}", "parameter", None)
         text = parameter.name
         if parameter.kind is parameter.VAR_POSITIONAL:
             return f"*{text}: {self.use(kind)}"
@@ -96,7 +108,7 @@ class Writer:
             return f"**{text}: {self.use(kind)}"
         if parameter.default is parameter.empty:
             return f"{text}: {self.use(kind)}"
-        if parameter.default is None and not takes_none(kind):
+        if parameter.default is None and not takes_none(kind, self.tables):
             kind += " | None"
         return f"{text}: {self.use(kind)} = {default(parameter.default)}"
 
@@ -141,7 +153,7 @@ class Writer:
             return []
         full_path = f"{self.prefix}.{path}" if self.prefix else path
         written = self.parameters(full_path, signature, first)
-        result = self.use(self.find(stub_types.RETURNS, full_path, "result", returns))
+        result = self.use(self.find(self.tables.RETURNS, full_path, "result", returns))
         return definition(name, written, result, self.documentation(path, value))
 
     def documentation(self, path: str, value: object) -> str:
@@ -166,9 +178,9 @@ class Writer:
                 not member.startswith("_") or member.startswith("__")
             ):
                 body += self.member(name, value, member, attribute)
-        for member in stub_types.UNSEEN.get(name, ()):
+        for member in self.tables.UNSEEN.get(name, ()):
             if member not in vars(value):
-                body += special(member, self.use(stub_types.SPECIAL_METHODS[member]))
+                body += self.special(member, self.tables.SPECIAL_METHODS[member])
         head = f"class {name}({', '.join(bases)}):" if bases else f"class {name}:"
         if not body:
             return [f"{head} ...", ""]
@@ -180,25 +192,35 @@ class Writer:
         if name == "__hash__" and value is None:
             return [f"__hash__: {self.use('None')}  # type: ignore[assignment]"]
         for key in (path, name):
-            if key in stub_types.SPECIAL_METHODS:
-                signature = stub_types.SPECIAL_METHODS[key]
-                return [] if signature is None else special(name, self.use(signature))
-        returns = "array" if owner == "array" else None
+            if key in self.tables.SPECIAL_METHODS:
+                signature = self.tables.SPECIAL_METHODS[key]
+                return [] if signature is None else self.special(name, signature)
+        returns = self.tables.RESULTS_OF_CLASSES.get(owner)
         if isinstance(value, staticmethod):
             return ["@staticmethod", *self.function(path, getattr(cls, name), None, returns)]
         if isinstance(value, classmethod | types.ClassMethodDescriptorType):
             return ["@classmethod", *self.function(path, getattr(cls, name), "cls", returns)]
         if isinstance(value, property | types.GetSetDescriptorType | types.MemberDescriptorType):
-            kind = self.use(self.find(stub_types.ATTRIBUTES, path, "attribute", None))
+            kind = self.use(self.find(self.tables.ATTRIBUTES, path, "attribute", None))
             return ["@property", *definition(name, ["self"], kind, self.documentation(path, value))]
         if callable(value):
             return self.function(path, value, "self", returns)
         return [f"{name}: {self.use(type(value).__name__)}"]
 
+    def special(self, name: str, signature: str | tuple[str, ...]) -> list[str]:
+        """The definition of a special method; several signatures are overloads."""
+        if isinstance(signature, str):
+            return special(name, self.use(signature))
+        return [
+            line
+            for overload in signature
+            for line in (f"@{self.use('overload')}", *special(name, self.use(overload)))
+        ]
+
     def constant(self, name: str, value: object) -> list[str]:
         """A module-level value."""
         kind = "None" if value is None else type(value).__name__
-        return [f"{name}: {self.use(stub_types.CONSTANTS.get(name, kind))}"]
+        return [f"{name}: {self.use(self.tables.CONSTANTS.get(name, kind))}"]
 
     # The file --------------------------------------------------------------------------------
 
@@ -233,7 +255,7 @@ class Writer:
         if not self.is_package:
             return []
         lines = []
-        for name, kind in reversed(stub_types.ALIASES.items()):
+        for name, kind in reversed(self.tables.ALIASES.items()):
             if name in self.names:
                 self.names.add("TypeAlias")
                 self.names.update(WORD.findall(kind))
@@ -244,7 +266,7 @@ class Writer:
     def variables(self) -> list[str]:
         """The private type variables that are used."""
         lines = []
-        for name, kind in stub_types.VARIABLES.items():
+        for name, kind in self.tables.VARIABLES.items():
             if name in self.names:
                 lines.append(f'{name} = {self.use(kind)}("{name}")')
         return [*lines, ""] if lines else []
@@ -252,7 +274,7 @@ class Writer:
     def protocols(self) -> list[str]:
         """The private protocols that are used."""
         lines = []
-        for name, methods in stub_types.PROTOCOLS.items():
+        for name, methods in self.tables.PROTOCOLS.items():
             if name in self.names:
                 lines += [f"class {name}({self.use('Protocol')}):"]
                 for method, signature in methods.items():
@@ -266,12 +288,12 @@ class Writer:
         names_by_module: dict[str, set[str]] = {}
         if "TypeAlias" in self.names:
             names_by_module["typing"] = {"TypeAlias"}
-        for name in self.names & stub_types.IMPORTS.keys():
-            original = stub_types.IMPORTED_AS.get(name)
+        for name in self.names & self.tables.IMPORTS.keys():
+            original = self.tables.IMPORTED_AS.get(name)
             text = f"{original} as {name}" if original else name
-            names_by_module.setdefault(stub_types.IMPORTS[name], set()).add(text)
+            names_by_module.setdefault(self.tables.IMPORTS[name], set()).add(text)
         if not self.is_package:
-            known = {name for name, _ in public(self.package)} | PRIVATE
+            known = {name for name, _ in public(self.package)} | self.private
             # A builtin name means the builtin type, even if the package defines the same name.
             shared = (
                 (self.names & known) - self.public.keys() - vars(builtins).keys() - {"builtins"}
@@ -287,7 +309,7 @@ class Writer:
     def check_names(self, text: str) -> None:
         """Report names in the stub that are not defined."""
         tree = ast.parse(text)
-        bound = set(dir(builtins)) | self.public.keys() | PRIVATE | {"builtins"}
+        bound = set(dir(builtins)) | self.public.keys() | self.private | {"builtins"}
         for node in ast.walk(tree):
             if isinstance(node, ast.ImportFrom | ast.Import):
                 bound |= {alias.asname or alias.name for alias in node.names}
@@ -297,11 +319,13 @@ class Writer:
                 self.complaints.append(f"{self.module.__name__}: the type {node.id} is not defined")
 
 
-def takes_none(kind: str) -> bool:
+def takes_none(kind: str, tables: types.ModuleType) -> bool:
     """Whether a type, with aliases expanded, has None among its members."""
     members = [member.strip() for member in kind.split("|")]
-    aliases = [stub_types.ALIASES[member] for member in members if member in stub_types.ALIASES]
-    return bool({"None", "Any"} & set(members)) or any(takes_none(alias) for alias in aliases)
+    aliases = [tables.ALIASES[member] for member in members if member in tables.ALIASES]
+    return bool({"None", "Any"} & set(members)) or any(
+        takes_none(alias, tables) for alias in aliases
+    )
 
 
 def public(module: types.ModuleType) -> Iterator[tuple[str, object]]:
@@ -366,8 +390,11 @@ def render(package: types.ModuleType) -> tuple[dict[str, str], list[str]]:
     for name, value in public(package):
         if isinstance(value, types.ModuleType):
             modules[f"{name}.pyi"] = value
-    for file, module in modules.items():
-        writer = Writer(module, package)
+    writers = {file: Writer(module, package) for file, module in modules.items()}
+    for name, tables in TABLES.items():
+        if module := vars(package).get(name):
+            writers[f"{name}.pyi"] = Writer(module, module, tables)
+    for file, writer in writers.items():
         files[file] = writer.text()
         complaints += writer.complaints
     return files, complaints

@@ -8,6 +8,8 @@ file defines is a warning, hence an error of `make docs`.
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 import sys
 import types
@@ -19,7 +21,7 @@ import umber.core as mx
 from sphinx.application import Sphinx
 from sphinx.domains.python import PyObject
 from sphinx.util import logging
-from umber import array_api, nn, optimizers, utils
+from umber import array_api, data, nn, optimizers, utils
 from umber import mlx as umber_mlx
 
 BINDINGS = Path(__file__).resolve().parents[2] / "crates/umber-python/src"
@@ -79,6 +81,13 @@ SUBMODULES = {
     "special": "Special functions",
 }
 LAYERS = "umber.nn.layers."
+# The modules of `umber.data`.
+DATA = {
+    "core": "Vocabularies, fetchers, seeds",
+    "tokenizer_helpers": "Vocabularies of files",
+    "datasets": "Data sets",
+    "features": "Features of sound",
+}
 
 FUNCTION = re.compile(r"wrap_pyfunction!\((?:\w+::)*(\w+)")
 NAMED = re.compile(r'#\[(?:pyo3|pyfunction|pyclass)\([^\]]*?\bname = "(\w+)"')
@@ -120,6 +129,8 @@ def files_of(names: Iterable[str]) -> dict[str, str]:
     best: dict[str, tuple[int, str]] = {}
     for file in sorted(BINDINGS.rglob("*.rs")):
         stem = file.relative_to(BINDINGS).with_suffix("").as_posix()
+        if stem.startswith("data/"):
+            continue  # of umber.data, with names that umber.core has too
         in_submodule = bool(set(Path(stem).parts) & SUBMODULES.keys())
         for rank, name in mentions(file.read_text(encoding="utf-8"), in_submodule):
             best[name] = min(best.get(name, (3, "")), (rank, stem))
@@ -179,6 +190,14 @@ def dtype_rows(names: list[str]) -> list[str]:
     return [*lines, ""]
 
 
+def member_entries(title: str, kind: str, names: list[str]) -> list[str]:
+    """A section of members of a class: a table, then each."""
+    lines = [*heading(title, "-"), *table(names)]
+    for name in names:
+        lines += [f".. {kind}:: {name}", ""]
+    return lines
+
+
 def array_page(names: list[str]) -> list[str]:
     """The array class, its attributes and methods, and the classes beside it."""
     members = public(mx.array)
@@ -189,10 +208,7 @@ def array_page(names: list[str]) -> list[str]:
         ("Attributes", "autoattribute", attributes),
         ("Methods", "automethod", methods),
     ):
-        full = [f"umber.core.array.{name}" for name in group]
-        lines += [*heading(title, "-"), *table(full)]
-        for name in full:
-            lines += [f".. {kind}:: {name}", ""]
+        lines += member_entries(title, kind, [f"umber.core.array.{name}" for name in group])
     others = [name for name in names if name != "array"]
     return [*lines, *heading("Related classes", "-"), *entries(mx, others)]
 
@@ -276,6 +292,34 @@ def nn_pages() -> Iterator[Page]:
     yield Page("nn/functions", "Functions of modules", entries(nn.utils, own_names(nn.utils)))
 
 
+def pipeline_page(name: str) -> list[str]:
+    """`Buffer` or `Stream`: its methods, then those that depend on a condition."""
+    full = [f"umber.data.{name}.{method}" for method in public(getattr(data, name))]
+    twins = [method for method in full if method.endswith("_if")]
+    plain = [method for method in full if method not in twins]
+    return [
+        *(f".. autoclass:: umber.data.{name}", ""),
+        *member_entries("Methods", "automethod", plain),
+        *member_entries("Conditional methods", "automethod", twins),
+    ]
+
+
+def data_pages() -> Iterator[Page]:
+    """The pages of `umber.data`: the two classes, functions, exceptions, and its modules."""
+    names = own_names(data)
+    exceptions = [name for name in names if is_exception(getattr(data, name))]
+    classes = ["Buffer", "Stream"]
+    functions = [name for name in names if name not in {*exceptions, *classes}]
+    for name in classes:
+        yield Page(f"data/{name.lower()}", name, pipeline_page(name))
+    yield Page("data/functions", "Sources and combinations", entries(data, functions))
+    yield Page("data/exceptions", "Exceptions of pipelines", entries(data, exceptions))
+    for name, title in DATA.items():
+        module = importlib.import_module(f"umber.data.{name}")
+        title = f"{title} (umber.data.{name})"
+        yield Page(f"data/{name}", title, entries(module, own_names(module)))
+
+
 def array_api_page() -> list[str]:
     """The standard's namespace: what differs from `umber.core`, then what is the same."""
     lines = [
@@ -312,6 +356,7 @@ def pages() -> Iterator[Page]:
     """All pages of the reference."""
     yield from core_pages()
     yield from nn_pages()
+    yield from data_pages()
     yield Page("optimizers", "umber.optimizers", entries(optimizers, own_names(optimizers)))
     yield Page("utils", "umber.utils", entries(utils, own_names(utils)))
     yield Page("array_api", "umber.array_api", array_api_page())
@@ -337,10 +382,11 @@ def write(folder: Path) -> None:
     for key, title, text in (
         ("core", "umber.core", "Arrays and the functions on them; usually imported as ``mx``."),
         ("nn", "umber.nn", "Modules, layers, losses and initialisers."),
+        ("data", "umber.data", "Pipelines of samples; usually imported as ``dx``."),
     ):
         names = dict.fromkeys(name for name in ordered if name.startswith(f"{key}/"))
         made[folder / f"{key}.rst"] = index(title, names, text)
-    tops = ["core", "nn", "optimizers", "utils", "array_api", "mlx"]
+    tops = ["core", "nn", "data", "optimizers", "utils", "array_api", "mlx"]
     made[folder / "index.rst"] = index("API reference", tops, "Generated from the docstrings.")
     for old in set(folder.rglob("*.rst")) - made.keys():
         old.unlink()

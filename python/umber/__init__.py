@@ -1,8 +1,8 @@
 """Lazy, differentiable arrays in Rust, with MLX's API.
 
 `umber.core` has arrays, operations and transforms, `umber.nn` layers and losses, `umber.optimizers`
-update rules, and `umber.utils` functions on trees of arrays. Importing `umber` alone loads none of
-them; they are loaded when they are first used.
+update rules, `umber.utils` functions on trees of arrays, and `umber.data` pipelines of samples.
+Importing `umber` alone loads none of them; they are loaded when they are first used.
 """
 
 import sys
@@ -24,9 +24,9 @@ if sys.version_info < (3, 12):
 # Not imported from `typing`, whose import takes longer than this module.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from umber import array_api, core, nn, optimizers, utils  # noqa: F401
+    from umber import array_api, core, data, nn, optimizers, utils  # noqa: F401
 
-_SUBMODULES = ("array_api", "core", "nn", "optimizers", "utils")
+_SUBMODULES = ("array_api", "core", "data", "nn", "optimizers", "utils")
 
 
 def __getattr__(name: str) -> object:

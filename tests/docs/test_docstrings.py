@@ -8,6 +8,11 @@ import pytest
 
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 MODULES = [importlib.import_module(name) for name in docstrings.MODULES]
+# Pipelines that the examples of umber.data start from, new for each docstring.
+PIPELINES = {
+    "buffer": lambda dx: dx.buffer_from_vector([{"x": 1}, {"x": 2}, {"x": 3}]),
+    "stream": lambda dx: dx.buffer_from_vector([{"x": n} for n in range(5)]).to_stream(),
+}
 PARSER = doctest.DocTestParser()
 
 # Some print devices and memory, which are those of the CPU.
@@ -29,6 +34,8 @@ def test_examples_of(name, text):
     namespace = {
         short: importlib.import_module(module) for short, module in docstrings.NAMESPACE.items()
     }
+    if name.startswith("umber.data"):
+        namespace |= {short: make(namespace["dx"]) for short, make in PIPELINES.items()}
     printed = []
     test = PARSER.get_doctest(text, namespace, name, None, None)
     doctest.DocTestRunner(optionflags=FLAGS).run(test, out=printed.append)

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import umber.core as mx
+import umber.data as dx
 from umber import nn, optimizers
 from umber.utils import register_dataclass, tree_flatten, tree_map, tree_reduce, tree_unflatten
 
@@ -161,6 +162,41 @@ def files(x: mx.array, model: Perceptron) -> mx.array:
     (output,) = mx.import_function("function")(x)
     result: mx.array = weight + output + mx.load("x.npy")
     return result
+
+
+def pipelines(x: mx.array) -> int:
+    class Alone:
+        def rank(self) -> int:
+            return 0
+
+        def size(self) -> int:
+            return 1
+
+    buffer = dx.buffer_from_vector([{"x": np.arange(3), "y": 1}, {"x": [0.5], "y": b"a"}])
+    rows = dx.buffer_from_arrays({"x": x, "y": np.zeros(2)}).by_rank(Alone(), even="drop")
+    first = rows[0]["x"] + buffer[-1]["x"]
+    print(first, [sample["y"] for sample in buffer[:1]], len(buffer[[0, 1]]))
+    stream = (
+        buffer.pad_to_size("x", 0, 3, 0)
+        .squeeze_if(len(buffer) > 3, "x")
+        .key_transform("x", lambda a: a / 2, writable=False)
+        .sample_transform(lambda s: {**s, "z": s["x"].sum()})
+        .to_stream(shuffle=True, seed=1)
+        .filter(lambda s: bool(s["z"] > 0))
+        .on_error(lambda error, sample: None, limit=3)
+        .image_normalize("x", (0.5, 0.5, 0.5), 0.5, dtype="float16")
+        .cast("x", np.float32)
+        .cast("z", mx.float32)
+        .batch([2, 1], pad={"x": -1}, dim={"y": 0})
+        .prefetch(2, 1)
+        .arrays(["x"])
+    )
+    with dx.chain(stream, dx.mix([stream], [1.0], stop="all")) as chained:
+        for batch in chained:
+            value: mx.array = batch["x"]
+            print(value + next(stream)["x"], stream.next(), stream())
+    stream.load_state_dict(stream.state_dict())
+    return len(stream) + int(stream.report()["delivered"])
 
 
 def derivatives(x: mx.array) -> mx.array:

@@ -34,6 +34,19 @@ EXPECTED = {
         at_least=90,
         files=("convolutional_digits.png", "convolutional_digits.safetensors"),
     ),
+    # By chance 10 %.
+    "image_folder": Small(
+        "--steps 150 --channels 8",
+        r"^test accuracy ([\d.]+)%$",
+        at_least=60,
+        files=("image_folder.png",),
+    ),
+    # By chance 25 %.
+    "sound": Small(
+        "--files 300 --steps 60 --hidden 16",
+        r"^test accuracy ([\d.]+)%$",
+        at_least=80,
+    ),
     # Of 97 characters, guessing costs log 97 = 4.57 each; frequencies alone come to 3.2.
     "language_model": Small(
         "--steps 300 --context 16 --dims 48 --length 40",
@@ -216,6 +229,13 @@ def test_texts_that_cannot_be_learned(tmp_path):
 
 
 VALID = safetensors({"a": (2,)})
+
+
+def test_a_killed_training_goes_on_where_it_was(small_run):
+    _, result = small_run("image_folder")
+    assert "killed after step 75, goes on after step 60\n" in result.stdout
+    (whole,) = re.findall(r"^without interruption: loss (\S+) in step 150$", result.stdout, re.M)
+    assert f"with interruption: loss {whole}, the same\n" in result.stdout
 
 
 @pytest.mark.parametrize("name", WITH_WEIGHTS)

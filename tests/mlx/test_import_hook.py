@@ -33,6 +33,11 @@ MODULES = {
     "mlx.core.fft": "umber.core.fft",
     "mlx.core.linalg": "umber.core.linalg",
     "mlx.core.random": "umber.core.random",
+    "mlx.data": "umber.data",
+    "mlx.data.core": "umber.data.core",
+    "mlx.data.datasets": "umber.data.datasets",
+    "mlx.data.features": "umber.data.features",
+    "mlx.data.tokenizer_helpers": "umber.data.tokenizer_helpers",
     "mlx.nn": "umber.nn",
     "mlx.nn.init": "umber.nn.init",
     "mlx.nn.layers": "umber.nn.layers",
@@ -115,6 +120,28 @@ def test_finding_without_importing():
     )
 
 
+def test_pipelines():
+    run(
+        """
+        import mlx.data as dx
+        import mlx.core as mx
+        import mlx.data.features, umber.data
+        from mlx.data import datasets
+        assert dx is umber.data and mlx.data.features is umber.data.features
+        assert dx.Buffer.__module__ == dx.__name__ == "mlx.data" and datasets is dx.datasets
+        batches = dx.buffer_from_vector([{"x": n} for n in range(5)]).to_stream().batch(2)
+        assert isinstance(batches, dx.Stream)
+        assert [mx.array(batch["x"]).sum().item() for batch in batches] == [1, 5, 4]
+        try:
+            dx.buffer_from_vector([{"x": 1}]).rename_key("y", "z")[0]
+        except dx.DataError as error:
+            assert type(error).__module__ == "mlx.data"
+        else:
+            raise AssertionError
+        """
+    )
+
+
 def test_versions():
     run(
         """
@@ -131,14 +158,14 @@ def test_versions():
 
 
 MISSING = {
-    "import mlx.data": "No module named 'mlx.data'",
+    "import mlx.extra": "No module named 'mlx.extra'",
     "import mlx.nn.nothing.below": "No module named 'mlx.nn.nothing'",
     # They lie in umber's folder.
     "import mlx.mlx": "No module named 'mlx.mlx': umber answers for mlx and has no such module",
     "import mlx.array_api.fft": "No module named 'mlx.array_api': umber answers",
     "import mlx._errors": "No module named 'mlx._errors': umber answers",
     "import mlx.core.nothing": "No module named 'mlx.core.nothing'",
-    "from mlx import data": "cannot import name 'data' from 'mlx'",
+    "from mlx import extra": "cannot import name 'extra' from 'mlx'",
     "from mlx.core import nothing": "cannot import name 'nothing' from 'mlx.core'",
     "from mlx.nn import Nothing": "cannot import name 'Nothing' from 'mlx.nn'",
     "import mlx.core as mx; mx.nothing": "module 'mlx.core' has no attribute 'nothing'",
@@ -164,9 +191,9 @@ def test_finding_what_is_not_there():
         """
         import sys
         from importlib.util import find_spec
-        for name in ("mlx.data", "mlx.nn.nothing", "mlx.core_"):
+        for name in ("mlx.extra", "mlx.nn.nothing", "mlx.core_"):
             assert find_spec(name) is None, name
-        for name in ("data", "nn.nothing", "mlx", "array_api"):
+        for name in ("extra", "nn.nothing", "mlx", "array_api"):
             try:
                 __import__(f"mlx.{name}")
             except ModuleNotFoundError as error:
@@ -183,10 +210,10 @@ def test_modules_that_a_program_puts_below_mlx_itself(tmp_path):
     run(
         f"""
         import sys, types
-        sys.modules["mlx.data"] = package = types.ModuleType("mlx.data")
+        sys.modules["mlx.extra"] = package = types.ModuleType("mlx.extra")
         package.__path__ = [{str(tmp_path)!r}]
-        import mlx.data.inner
-        assert sys.modules["mlx.data.inner"].value == 3
+        import mlx.extra.inner
+        assert sys.modules["mlx.extra.inner"].value == 3
         """
     )
 
@@ -407,10 +434,10 @@ def test_submodules_of_umber_by_every_form_of_import():
 
 @pytest.mark.parametrize("is_real_mlx_there", [False, True])
 def test_packages_beside_mlx_are_found_where_they_are_installed(tmp_path, is_real_mlx_there):
-    package = tmp_path / "mlx/data/inner"
+    package = tmp_path / "mlx/extra/inner"
     package.mkdir(parents=True)
     (package.parent / "__init__.py").write_text("from mlx.core import array\nvalue = 3")
-    (package / "__init__.py").write_text("from mlx.data import value")
+    (package / "__init__.py").write_text("from mlx.extra import value")
     (tmp_path / "mlx/extension.py").write_text("raise RuntimeError('MLX itself')")
     if is_real_mlx_there:
         (tmp_path / "mlx/nn").mkdir()
@@ -420,11 +447,11 @@ def test_packages_beside_mlx_are_found_where_they_are_installed(tmp_path, is_rea
         import sys
         sys.path.append({str(tmp_path)!r})
         from importlib.util import find_spec
-        assert find_spec("mlx.data").origin.startswith({str(tmp_path)!r})
-        from mlx import data
-        import mlx.data.inner, mlx.nn
-        assert data.value == mlx.data.inner.value == 3 and data.array is umber.core.array
-        assert data.__name__ == "mlx.data" and mlx.nn is umber.nn
+        assert find_spec("mlx.extra").origin.startswith({str(tmp_path)!r})
+        from mlx import extra
+        import mlx.extra.inner, mlx.nn
+        assert extra.value == mlx.extra.inner.value == 3 and extra.array is umber.core.array
+        assert extra.__name__ == "mlx.extra" and mlx.nn is umber.nn
         assert find_spec("mlx.extension") is None
         """
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import umber
 
-SUBMODULES = ["array_api", "core", "nn", "optimizers", "utils"]
+SUBMODULES = ["array_api", "core", "data", "nn", "optimizers", "utils"]
 
 
 def run(code):

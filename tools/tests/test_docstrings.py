@@ -267,6 +267,44 @@ def test_private_bases_count_as_part_of_a_class_and_overrides_need_a_summary(mod
     }
 
 
+def test_a_summary_suffices_for_the_conditional_twin_of_a_method(module):
+    class Pipeline:
+        """Stages.
+
+        Examples
+        --------
+        >>> Pipeline()
+        """
+
+        def cut_if(self, cond: bool) -> int:
+            """`cut`, if `cond` is true."""
+            return 0
+
+        def other_if(self, cond: bool) -> int:
+            """No method other."""
+            return 0
+
+        def cut(self) -> int:
+            """Cut."""
+            return 0
+
+    put(module, "Pipeline", Pipeline, Pipeline.__doc__)
+    found = {entry.name: docstrings.check(entry, {}) for entry in docstrings.entries([module])}
+    assert found["made_up.Pipeline.cut_if"] == []
+    assert found["made_up.Pipeline.cut"] == ["no section Returns", "no section Examples"]
+    assert found["made_up.Pipeline.other_if"] != []
+
+
+def test_return_types_of_a_private_module_are_those_of_the_public_one(tmp_path):
+    (tmp_path / "__init__.pyi").write_text("def f() -> array: ...\n")
+    (tmp_path / "_data.pyi").write_text("def f() -> None: ...\n")
+    assert docstrings.core_returns(tmp_path) == {
+        "umber.core.f": "array",
+        "umber.data.f": "None",
+        "umber.data.core.f": "None",
+    }
+
+
 def test_return_types_are_read_from_stubs():
     stub = "def f(a: int) -> None: ...\nclass C:\n    def g(self) -> array: ...\n"
     assert docstrings.returns_of_stub("umber.core", stub) == {

@@ -180,6 +180,37 @@ def test_submodule_has_its_own_file():
     assert ") -> array:" in files["random.pyi"]
 
 
+def test_private_module_has_its_own_types():
+    class Buffer:
+        """Samples."""
+
+        def __getitem__(self, index):
+            return index
+
+        def squeeze(self, key, dim=None):
+            """Remove axes."""
+
+        def squeeze_if(self, cond, key, dim=None):
+            """`squeeze`, if `cond` is true."""
+
+    def zip(*streams):
+        """Side by side."""
+
+    class Stream:
+        """Samples in order."""
+
+    data = module_of("umber.core._data", Buffer=Buffer, Stream=Stream, zip=zip)
+    files, complaints = stubs.render(package_of(_data=data))
+    assert complaints == []
+    assert "_data" not in files["__init__.pyi"]
+    text = files["_data.pyi"]
+    assert "    @overload\n    def __getitem__(self, index: int) -> _Sample: ...\n" in text
+    assert "_Sample: TypeAlias = dict[str, Any]\n" in text
+    assert "def squeeze(self, key: str, dim: _Ints | None = None) -> Buffer:" in text
+    assert "def squeeze_if(self, cond: bool, key: str, dim: _Ints | None = None) -> Buffer:" in text
+    assert "def zip(*streams: Stream) -> Stream:" in text
+
+
 def test_undocumented_function_is_an_error():
     _, complaints = stubs.render(package_of(thing=lambda a: a))
     assert complaints == ["umber.core.thing: no docstring"]

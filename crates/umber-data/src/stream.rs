@@ -14,8 +14,8 @@ use crate::run::Context;
 use crate::sample::{Name, Sample};
 use crate::stage::{
     Batch, BatchOptions, Buffered, Cache, Description, DynamicBatch, DynamicBatchOptions, Enumerate, Expand,
-    Length, MapStage, OnError, Pick, Picked, Policy, Prefetch, Refill, Repeat, Report, Several, Shuffle,
-    SlidingWindow, Stage, Stop,
+    Length, MapStage, OnError, Pick, Picked, Policy, Prefetch, RecordsFromKey, Refill, Repeat, Report,
+    Several, Shuffle, SlidingWindow, Stage, Stop,
 };
 use crate::state::State;
 use crate::ticket::Ticket;
@@ -282,6 +282,12 @@ impl Stream {
     #[must_use]
     pub fn buffered(&self, size: usize, refill: Option<Refill>) -> Stream {
         Stream::new(Expand::new(self.clone(), Buffered::new(size, refill)))
+    }
+
+    /// The records of the files that samples name or hold.
+    #[must_use]
+    pub fn records(&self, records: RecordsFromKey) -> Stream {
+        Stream::new(Expand::new(self.clone(), records))
     }
 
     /// Windows of a value.

@@ -23,7 +23,7 @@ from umber.mlx import cuda, distributed, metal
 from umber.mlx.names import Renaming, is_ours, name_of_contents
 from umber.mlx.version import MLX_VERSION
 
-_PROVIDED = {"core", "nn", "optimizers", "utils"}
+_PROVIDED = {"core", "data", "nn", "optimizers", "utils"}
 # Modules of MLX's wheel that only the wheel itself uses.
 _REFUSED = {"__array_api_info", "__main__", "_distributed_utils", "_reprlib_fix", "extension"}
 # The version of umber.core, which MLX's replaces while the hook is installed.
@@ -230,7 +230,7 @@ class _Finder(DistributionFinder):
 
 
 def _find_separate(fullname: str, target: ModuleType | None) -> ModuleSpec | None:
-    """The spec of a separately installed package below `mlx`, such as `mlx.data`."""
+    """The spec of a separately installed package below `mlx`, such as `mlx.extra`."""
     if fullname.partition(".")[2] in _REFUSED:
         return None
     return PathFinder.find_spec(fullname, [os.path.join(p, "mlx") for p in sys.path], target)

@@ -14,7 +14,7 @@ impl Value {
     ///
     /// # Errors
     /// If it is none.
-    pub(super) fn text(&self, what: &str) -> Result<std::borrow::Cow<'_, [u8]>> {
+    pub(crate) fn text(&self, what: &str) -> Result<std::borrow::Cow<'_, [u8]>> {
         if self.is_text() {
             return self.bytes();
         }
@@ -27,7 +27,7 @@ impl Value {
     }
 
     /// Bytes as text of this dtype, `int8` or `uint8`.
-    pub(super) fn from_text(bytes: &[u8], dtype: DType) -> Result<Value> {
+    pub(crate) fn from_text(bytes: &[u8], dtype: DType) -> Result<Value> {
         let mut value = Value::allocate(&bytes.len().into(), dtype)?;
         value.bytes_mut()?.copy_from_slice(bytes);
         Ok(value)

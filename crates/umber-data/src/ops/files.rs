@@ -54,7 +54,7 @@ impl FileInput {
 }
 
 /// The path of the file whose name is a value.
-pub(super) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
+pub(crate) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
     let name = name.text("the name of a file")?;
     if name.is_empty() {
         return Err(fault!(Value, "the name of a file is empty"));
@@ -63,7 +63,7 @@ pub(super) fn path_of(folder: &Path, name: &Value) -> Result<PathBuf> {
 }
 
 /// A fault of the operating system.
-pub(super) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
+pub(crate) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
     let is_missing = error.kind() == std::io::ErrorKind::NotFound;
     let kind = if is_missing { ErrorKind::NotFound } else { ErrorKind::Io };
     DataError::new(kind, format!("cannot {verb}: {error}"))
@@ -73,7 +73,7 @@ pub(super) fn io_fault(verb: &str, error: &std::io::Error) -> DataError {
 ///
 /// # Errors
 /// If there is none at the path.
-pub(super) fn regular_file(path: &Path) -> Result<Metadata> {
+pub(crate) fn regular_file(path: &Path) -> Result<Metadata> {
     let metadata = std::fs::metadata(path).map_err(|error| io_fault("read", &error))?;
     if !metadata.is_file() {
         let what = if metadata.is_dir() { "a folder" } else { "no file" };
@@ -97,7 +97,7 @@ fn open(path: &Path) -> Result<(File, u64)> {
 }
 
 /// The bytes of a file.
-pub(super) fn read_file(path: &Path) -> Result<Vec<u8>> {
+fn read_file(path: &Path) -> Result<Vec<u8>> {
     let (file, length) = open(path)?;
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(length as usize).map_err(|_| fault!(Memory, "no memory for {length} bytes"))?;

@@ -18,6 +18,7 @@ mod views;
 pub use bytes::{Replace, ReplaceBytes};
 pub use cast::{Cast, Scale};
 pub use files::{FileInput, LoadFile, LoadNumpy};
+pub(crate) use files::{io_fault, path_of, regular_file};
 pub use image::*;
 pub use keys::{FilterByShape, FilterKey, RenameKey, Selection, ShapeOf};
 pub use pad::{Pad, PadToMultiple, PadToSize};

@@ -48,7 +48,7 @@ impl Columns {
 }
 
 /// Row `index` of a column, which shares its memory.
-fn row_of(column: &Value, index: usize) -> Result<Value> {
+pub(super) fn row_of(column: &Value, index: usize) -> Result<Value> {
     let mut layout = column.layout().clone();
     layout.offset = (layout.offset as isize + index as isize * layout.strides[0]) as usize;
     layout.strides.remove(0);

@@ -30,6 +30,11 @@ pub trait Samples: Send {
     /// Its public name.
     fn name(&self) -> &str;
 
+    /// Its arguments as text, for states.
+    fn arguments(&self) -> String {
+        String::new()
+    }
+
     /// The number of samples of a pass.
     fn length(&self) -> Length {
         Length::Unknown
@@ -167,6 +172,6 @@ impl Stage for Iterable {
     }
 
     fn describe(&self, description: &mut Description) {
-        description.add(self.samples.name(), "");
+        description.add(self.samples.name(), self.samples.arguments());
     }
 }

@@ -222,7 +222,9 @@ impl PyBuffer {
         self.0.batch(options).map(PyBuffer).or_raise(py)
     }
 
-    /// Merge samples of similar size into batches of about the same number of elements, so that little of them is padding.
+    /// Merge samples of similar size into batches of about the same number of elements.
+    ///
+    /// Little of such batches is padding.
     ///
     /// Parameters
     /// ----------

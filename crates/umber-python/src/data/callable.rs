@@ -28,7 +28,7 @@ impl Interpreter for PythonInterpreter {
 static PYTHON: PythonInterpreter = PythonInterpreter;
 
 /// Call Python from a pipeline.
-fn in_python<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
+pub(super) fn in_python<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
     Python::try_attach(|py| body(py).map_err(|error| carried(py, error)))
         .unwrap_or_else(|| Err(fault!(Runtime, "the interpreter has ended")))
 }

@@ -4,11 +4,14 @@ mod buffer;
 mod by_rank;
 mod callable;
 mod errors;
+mod files;
 mod operations;
+mod readers;
 mod samples;
 mod sources;
 mod state;
 mod stream;
+mod text;
 
 use std::time::Duration;
 
@@ -27,6 +30,8 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     data.add_class::<buffer::PyBuffer>()?;
     data.add_class::<stream::PyStream>()?;
     sources::register(&data)?;
+    readers::register(&data)?;
+    text::register(&data)?;
     let close = wrap_pyfunction!(_close, &data)?;
     data.add("_close", close)?;
     module.add("_data", &data)?;

@@ -3,17 +3,21 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyNotImplementedError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use umber_data::decode::ImageOptions;
 use umber_data::image::Layout;
-use umber_data::ops::{self, FileInput, ImageContent, Keys, Selection};
-use umber_data::{DataError, Operation};
+use umber_data::ops::{self, AudioContent, AudioInfo, FileInput, ImageContent, Keys, Selection, TarInput, TokenizeMode};
+use umber_data::sound::Quality;
+use umber_data::{DataError, Name, Operation};
 
 use super::buffer::PyBuffer;
 use super::errors::OrRaiseData;
+use super::files::fetch_of;
+use super::readers::nesting;
 use super::stream::PyStream;
+use super::text::{CharTrie, PyMerges, member_of, unknown};
 use crate::args::Ints;
 use crate::dtype::DtypeArg;
 
@@ -36,7 +40,7 @@ fn numbers(op: &str, argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<
 }
 
 /// Bytes of a text, bytes or a bytearray.
-fn text(op: &str, argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
+pub(super) fn text(op: &str, argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>> {
     if let Ok(text) = object.cast::<PyString>() {
         return Ok(text.to_str()?.as_bytes().to_vec());
     }
@@ -48,6 +52,19 @@ fn text(op: &str, argument: &str, object: &Bound<'_, PyAny>) -> PyResult<Vec<u8>
     }
     let class = object.get_type().name()?;
     Err(PyTypeError::new_err(format!("[{op}] {argument}: got {class}, expected str or bytes")))
+}
+
+/// A method of resampling by its name.
+pub(super) fn quality_of(op: &str, name: &str) -> PyResult<Quality> {
+    name.parse().map_err(|error| PyValueError::new_err(format!("[{op}] {error}")))
+}
+
+/// The refusal of video.
+fn refuse_video() -> PyResult<Result<ops::LoadFile, DataError>> {
+    Err(PyNotImplementedError::new_err(
+        "[load_video] video is not decoded here; decode it with PyAV in a key_transform, which returns the frames as uint8 of shape \
+         (frames, height, width, channels)",
+    ))
 }
 
 /// The options of decoded images.
@@ -428,7 +445,7 @@ operations! {
     /// --------
     /// >>> rows = dx.buffer_from_vector([{"x": [5, 1, 5, 2], "n": 4}])
     /// >>> rows.remove_value("x", "n", 0, 5)[0]
-    /// {'x': array([1, 2]), 'n': array(2)}
+    /// {'x': array([1, 2, 0, 0]), 'n': array(2)}
     fn remove_value, remove_value_if(key: &str, size_key: &str, dim: i64, value: f64, pad: f64)
     [key, size_key, dim, value, pad = 0.0] {
         Ok(ops::RemoveValue::new(key, size_key, dim, value, pad))
@@ -1044,5 +1061,311 @@ operations! {
         let (mean, std) = (numbers("image_normalize", "mean", mean)?, numbers("image_normalize", "std", std)?);
         let dtype = dtype.map_or(umber_core::DType::Float32, DtypeArg::default_dtype);
         ops::ImageNormalize::new(Keys::new(key, output_key), mean, std, scale, layout, dtype)
+    }
+
+    /// Split a text into tokens of a trie.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The key of the text.
+    /// trie : CharTrie
+    ///     The tokens.
+    /// mode : TokenizeMode, optional
+    ///     ``Shortest`` for the tokens of least total cost, ``Rand`` for random ones. Default: ``Shortest``.
+    /// ignore_unk : bool, optional
+    ///     Whether bytes that belong to no token are left out, as few as possible, instead of raising. Default: False.
+    /// trie_key_scores : list of float, optional
+    ///     What each token costs, by its identifier. Default: 1 each.
+    /// output_key : str, optional
+    ///     Where the int64 tokens go. Default: they replace the text.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If there is not one score for each token; when a sample is read, if a part of the text is no token.
+    ///
+    /// See Also
+    /// --------
+    /// tokenize_bpe, umber.data.core.Tokenizer
+    ///
+    /// Examples
+    /// --------
+    /// >>> trie = dx.core.CharTrie()
+    /// >>> for token in ["un", "happy"]:
+    /// ...     _ = trie.insert(token)
+    /// >>> dx.buffer_from_vector([{"x": b"unhappy"}]).tokenize("x", trie)[0]["x"]
+    /// array([0, 1])
+    fn tokenize, tokenize_if(
+        key: &str, trie: &CharTrie, mode: Option<&Bound<'_, PyAny>>, ignore_unk: bool, trie_key_scores: Vec<f64>,
+        output_key: &str
+    )
+    [key, trie, mode = None, ignore_unk = false, trie_key_scores = Vec::new(), output_key = ""] {
+        let mode = match mode.map(|mode| member_of("tokenize", "mode", mode)).transpose()?.as_deref() {
+            None | Some("Shortest") => TokenizeMode::Shortest,
+            Some("Rand") => TokenizeMode::Random,
+            Some(other) => {
+                return Err(PyValueError::new_err(format!("[tokenize] mode: got {other}, expected Shortest or Rand")));
+            }
+        };
+        ops::Tokenize::new(Keys::new(key, output_key), trie.trie(), mode, unknown(ignore_unk), trie_key_scores)
+    }
+
+    /// Split a text into tokens by byte pair encoding.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The key of the text.
+    /// symbols : CharTrie
+    ///     The tokens that merging begins with.
+    /// merges : BPEMerges
+    ///     The pairs that are merged.
+    /// output_key : str, optional
+    ///     Where the int64 tokens go. Default: they replace the text.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     When a sample is read, if a part of the text is no symbol.
+    ///
+    /// See Also
+    /// --------
+    /// tokenize, umber.data.core.BPETokenizer
+    ///
+    /// Examples
+    /// --------
+    /// >>> symbols, merges = dx.core.CharTrie(), dx.core.BPEMerges()
+    /// >>> node = symbols.insert("a")
+    /// >>> merges.add("a", "a", 1)
+    /// >>> dx.buffer_from_vector([{"x": b"aaa"}]).tokenize_bpe("x", symbols, merges)[0]["x"]
+    /// array([1, 0])
+    fn tokenize_bpe, tokenize_bpe_if(key: &str, symbols: &CharTrie, merges: &PyMerges, output_key: &str)
+    [key, symbols, merges, output_key = ""] {
+        Ok(ops::TokenizeBpe::new(Keys::new(key, output_key), &symbols.trie(), &merges.merges()))
+    }
+
+    /// Read a sound file: WAV or FLAC.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The key of the file's name, as bytes.
+    /// prefix : path, optional
+    ///     The folder that the name is relative to. Default: the current one.
+    /// info : bool, optional
+    ///     Read what the header tells instead of the samples. Default: False.
+    /// from_memory : bool, optional
+    ///     Whether the value is the content of a file, not its name. Default: False.
+    /// info_type : LoadAudioInfo, optional
+    ///     What is told: ``All`` for frames, channels and rate, or one of them, or ``NumSeconds``. Default: ``All``.
+    /// sample_rate : int, optional
+    ///     The rate to resample to. Default: 0, that of the file.
+    /// resampling_quality : {"sinc-best", "sinc-medium", "sinc-fastest", "zero-order-hold", "linear"}, optional
+    ///     How to resample. Default: "sinc-fastest".
+    /// info_key : str, optional
+    ///     Where what the header tells goes besides.
+    /// output_key : str, optional
+    ///     Where the float32 samples of shape (frames, channels) go. Default: they replace the name.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If the quality is unknown.
+    /// OSError
+    ///     When a sample is read, if the file cannot be read or decoded.
+    ///
+    /// See Also
+    /// --------
+    /// resample_audio, umber.data.load_audio
+    ///
+    /// Examples
+    /// --------
+    /// >>> import io, wave
+    /// >>> file = io.BytesIO()
+    /// >>> with wave.open(file, "wb") as sound:
+    /// ...     sound.setparams((1, 2, 8000, 0, "NONE", ""))
+    /// ...     sound.writeframes(np.array([0, 16384], dtype="<i2").tobytes())
+    /// >>> sounds = dx.buffer_from_vector([{"x": file.getvalue()}])
+    /// >>> sounds.load_audio("x", from_memory=True)[0]["x"].ravel()
+    /// array([0. , 0.5], dtype=float32)
+    fn load_audio, load_audio_if(
+        key: &str, prefix: PathBuf, info: bool, from_memory: bool, info_type: Option<&Bound<'_, PyAny>>, sample_rate: i64,
+        resampling_quality: &str, info_key: &str, output_key: &str
+    )
+    [key, prefix = PathBuf::new(), info = false, from_memory = false, info_type = None, sample_rate = 0,
+     resampling_quality = "sinc-fastest", info_key = "", output_key = ""] {
+        let told = match info_type.map(|told| member_of("load_audio", "info_type", told)).transpose()?.as_deref() {
+            None | Some("All") => AudioInfo::All,
+            Some("NumFrames") => AudioInfo::Frames,
+            Some("NumChannels") => AudioInfo::Channels,
+            Some("SampleRate") => AudioInfo::Rate,
+            Some("NumSeconds") => AudioInfo::Seconds,
+            Some(other) => {
+                return Err(PyValueError::new_err(format!(
+                    "[load_audio] info_type: got {other}, expected a member of LoadAudioInfo"
+                )));
+            }
+        };
+        let content = if info { AudioContent::Info } else { AudioContent::Samples };
+        let quality = quality_of("load_audio", resampling_quality)?;
+        let (keys, input) = (Keys::new(key, output_key), FileInput::new(prefix, from_memory));
+        ops::LoadAudio::new(keys, input, content, told, sample_rate, quality, info_key)
+    }
+
+    /// Resample a sound.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The key of the sound, of shape (frames, channels) or (frames,).
+    /// sample_rate : int
+    ///     The rate of the result.
+    /// input_sample_rate : int, optional
+    ///     The rate of the sound. Default: 0, that under `info_key`.
+    /// info_key : str, optional
+    ///     The key of the rate, or of what `load_audio` tells.
+    /// resampling_quality : {"sinc-best", "sinc-medium", "sinc-fastest", "zero-order-hold", "linear"}, optional
+    ///     How to resample. Default: "sinc-fastest".
+    /// output_key : str, optional
+    ///     Where the float32 result goes. Default: it replaces the sound.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If neither `input_sample_rate` nor `info_key` is given, or the quality is unknown.
+    ///
+    /// See Also
+    /// --------
+    /// load_audio
+    ///
+    /// Examples
+    /// --------
+    /// >>> sounds = dx.buffer_from_vector([{"x": np.zeros((800, 1), np.float32)}])
+    /// >>> sounds.resample_audio("x", 16000, 8000)[0]["x"].shape
+    /// (1600, 1)
+    fn resample_audio, resample_audio_if(
+        key: &str, sample_rate: i64, input_sample_rate: i64, info_key: &str, resampling_quality: &str, output_key: &str
+    )
+    [key, sample_rate, input_sample_rate = 0, info_key = "", resampling_quality = "sinc-fastest", output_key = ""] {
+        let quality = quality_of("resample_audio", resampling_quality)?;
+        ops::ResampleAudio::new(Keys::new(key, output_key), sample_rate, input_sample_rate, info_key, quality)
+    }
+
+    /// Raise: video is not decoded here.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The key of the file's name.
+    /// prefix, output_key : str, optional
+    ///     As for `load_image`.
+    /// info, from_memory : bool, optional
+    ///     As for `load_image`.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///     Never.
+    ///
+    /// Raises
+    /// ------
+    /// NotImplementedError
+    ///     Always. Decode video with PyAV in a `key_transform`; operations on images take stacks of frames.
+    ///
+    /// See Also
+    /// --------
+    /// load_image, key_transform
+    ///
+    /// Examples
+    /// --------
+    /// >>> buffer.load_video("x")
+    /// Traceback (most recent call last):
+    /// ...
+    /// NotImplementedError: [load_video] video is not decoded here; ...
+    fn load_video, load_video_if(key: &str, prefix: PathBuf, info: bool, from_memory: bool, output_key: &str)
+    [key, prefix = PathBuf::new(), info = false, from_memory = false, output_key = ""] {
+        let _ = (key, prefix, info, from_memory, output_key);
+        refuse_video()?
+    }
+
+    /// Read a file in a tar archive, as uint8, without a copy.
+    ///
+    /// Parameters
+    /// ----------
+    /// tarkey : path
+    ///     The archive; with `from_key`, the key of its name.
+    /// ikey : str
+    ///     The key of the file's name, as bytes.
+    /// okey : str
+    ///     Where the content goes.
+    /// prefix : path, optional
+    ///     The folder in the archive that names are relative to.
+    /// tar_prefix : path, optional
+    ///     The folder that the archive's name is relative to. Default: the current one.
+    /// from_key : bool, optional
+    ///     Whether samples name their archives. Default: False.
+    /// file_fetcher : FileFetcher, optional
+    ///     Called with the name of an archive before it is opened.
+    /// nested : bool, optional
+    ///     Whether a file `a.tar` in the archive is replaced by its own files, named `a/…`. Default: False.
+    /// num_threads : int, optional
+    ///     Without effect: to find the files takes one pass over their headers.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// OSError
+    ///     When a sample is read, if the archive cannot be read or is damaged; FileNotFoundError if there is none, or no such file in it.
+    ///
+    /// See Also
+    /// --------
+    /// umber.data.files_from_tar
+    ///
+    /// Notes
+    /// -----
+    /// An archive is mapped and its files are found when it is first read; then each takes a search by name.
+    ///
+    /// Examples
+    /// --------
+    /// >>> import io, tarfile, tempfile
+    /// >>> with tempfile.NamedTemporaryFile(suffix=".tar") as file:
+    /// ...     with tarfile.open(file.name, "w") as archive:
+    /// ...         info = tarfile.TarInfo("a.txt")
+    /// ...         info.size = 2
+    /// ...         archive.addfile(info, io.BytesIO(b"hi"))
+    /// ...     texts = dx.buffer_from_vector([{"x": b"a.txt"}]).read_from_tar(file.name, "x", "x")
+    /// ...     content = texts[0]["x"]
+    /// >>> bytes(content)
+    /// b'hi'
+    fn read_from_tar, read_from_tar_if(
+        tarkey: PathBuf, ikey: &str, okey: &str, prefix: PathBuf, tar_prefix: PathBuf, from_key: bool,
+        file_fetcher: Option<&Bound<'_, PyAny>>, nested: bool, num_threads: i64
+    )
+    [tarkey, ikey, okey, prefix = PathBuf::new(), tar_prefix = PathBuf::new(), from_key = false, file_fetcher = None,
+     nested = false, num_threads = 1] {
+        let _ = num_threads;
+        let tar = if from_key { TarInput::Key(Name::new(&tarkey.to_string_lossy())) } else { TarInput::Path(tarkey) };
+        let fetch = fetch_of("read_from_tar", file_fetcher)?;
+        Ok(ops::ReadFromTar::new(tar, ikey, okey, prefix, tar_prefix, nesting(nested)).with_fetch(fetch))
     }
 }

@@ -1,16 +1,19 @@
 //! Functions that make buffers and streams.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umber_data::stage::{Iterable, Stop};
-use umber_data::{Buffer, Stream};
+use umber_data::{Buffer, Name, Stream, Value, source};
 
 use super::buffer::PyBuffer;
 use super::callable::PythonSamples;
 use super::errors::OrRaiseData;
 use super::samples::sample_of;
 use super::stream::PyStream;
+use crate::interop::{TableColumn, import_table};
 
 /// Make a buffer of samples in memory.
 ///
@@ -92,6 +95,67 @@ fn buffer_from_vector(data: &Bound<'_, PyAny>) -> PyResult<PyBuffer> {
 fn buffer_from_arrays(py: Python<'_>, columns: &Bound<'_, PyDict>) -> PyResult<PyBuffer> {
     let columns = sample_of(columns, || "[buffer_from_arrays] columns".to_owned())?;
     Buffer::from_columns(columns).map(PyBuffer).or_raise(py)
+}
+
+/// Make a buffer whose samples are the rows of a table of another library, without a copy.
+///
+/// Parameters
+/// ----------
+/// table : object with `__arrow_c_stream__` or `__arrow_c_array__`
+///     A table of pyarrow, polars, Hugging Face's datasets and others. Columns have numbers, lists of fixed size of them, or texts;
+///     texts and binary become int8.
+///
+/// Returns
+/// -------
+/// Buffer
+///
+/// Raises
+/// ------
+/// TypeError
+///     If it does not speak Arrow or is no table, or a column has another type.
+/// ValueError
+///     If a column has nulls.
+///
+/// See Also
+/// --------
+/// buffer_from_arrays
+///
+/// Notes
+/// -----
+/// Chunks are not joined. Booleans, which Arrow stores as bits, are copied.
+///
+/// Examples
+/// --------
+/// >>> dx.buffer_from_arrow({"x": 1})
+/// Traceback (most recent call last):
+/// ...
+/// umber.core.ArgumentError: [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
+#[pyfunction]
+fn buffer_from_arrow(table: &Bound<'_, PyAny>) -> PyResult<PyBuffer> {
+    let py = table.py();
+    let Some((names, chunks)) = import_table(table)? else {
+        let class = table.get_type().name()?;
+        return Err(PyTypeError::new_err(format!(
+            "[buffer_from_arrow] table: got {class}, expected an object with __arrow_c_stream__ or __arrow_c_array__"
+        )));
+    };
+    let make = || -> umber_data::Result<Buffer> {
+        let column = |column| {
+            Ok(match column {
+                TableColumn::Rows(array) => source::TableColumn::Rows(Value::from_array(&array)?),
+                TableColumn::Texts { bytes, offsets } => {
+                    source::TableColumn::Texts { bytes: Value::from_array(&bytes)?, offsets }
+                }
+            })
+        };
+        let chunks: umber_data::Result<Vec<Vec<source::TableColumn>>> =
+            chunks.into_iter().map(|chunk| chunk.into_iter().map(column).collect()).collect();
+        let names = names.iter().map(|name| Name::new(name)).collect();
+        let table = source::Table::new(names, chunks?)?;
+        let count = table.len();
+        Ok(Buffer::from_rows(Arc::new(table), count, format!("buffer_from_arrow({count})")))
+    };
+    make().map(PyBuffer).or_raise(py)
 }
 
 /// Read the samples of a Python iterable.
@@ -280,6 +344,7 @@ fn set_state(py: Python<'_>, seed: Option<u64>) -> PyResult<()> {
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(buffer_from_vector, module)?)?;
     module.add_function(wrap_pyfunction!(buffer_from_arrays, module)?)?;
+    module.add_function(wrap_pyfunction!(buffer_from_arrow, module)?)?;
     module.add_function(wrap_pyfunction!(stream_python_iterable, module)?)?;
     module.add_function(wrap_pyfunction!(chain, module)?)?;
     module.add_function(wrap_pyfunction!(zip, module)?)?;

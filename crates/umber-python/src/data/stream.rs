@@ -67,7 +67,7 @@ impl PyStream {
     }
 
     /// A stream below this one.
-    fn derive(&self, stream: Stream) -> PyStream {
+    pub(super) fn derive(&self, stream: Stream) -> PyStream {
         PyStream { stream, arrays: self.arrays.clone(), delivered: AtomicU64::new(0) }
     }
 

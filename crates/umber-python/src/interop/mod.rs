@@ -18,6 +18,7 @@ mod numpy_functions;
 
 use pyo3::prelude::*;
 
+pub(crate) use arrow::{TableColumn, import_table};
 pub(crate) use dlpack::before_dlpack;
 pub(crate) use foreign_buffer::Copying;
 pub(crate) use formats::struct_format;

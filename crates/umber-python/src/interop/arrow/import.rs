@@ -101,8 +101,8 @@ impl<T: Released> Drop for Owned<T> {
 struct ArrayType {
     dtype: DType,
     lists: Vec<usize>,
-    /// Whether the array is the only column of a table.
-    is_column: bool,
+    /// The number of the column, if the array is one of a table.
+    column: Option<usize>,
 }
 
 /// Elements, and where they are null, if there are nulls.
@@ -133,7 +133,7 @@ impl ArrayType {
     /// # Safety
     /// The schema is a live one that follows the specification.
     unsafe fn of(mut schema: *const Schema) -> PyResult<ArrayType> {
-        let (mut lists, mut is_column) = (Vec::new(), false);
+        let (mut lists, mut column) = (Vec::new(), None);
         loop {
             // SAFETY: the caller guarantees that the schema is live, and so are its children.
             let (format, own) = unsafe { (format_of(schema)?, &*schema) };
@@ -142,13 +142,13 @@ impl ArrayType {
                 return Err(unsupported("dictionary-encoded arrays are not supported; decode them first"));
             }
             if let Some(dtype) = dtype_of(format) {
-                return Ok(ArrayType { dtype, lists, is_column });
+                return Ok(ArrayType { dtype, lists, column });
             }
             let list = text.strip_prefix("+w:").and_then(|size| size.parse::<usize>().ok());
             match list {
                 Some(size) if lists.len() < MAX_AXES => lists.push(size),
-                None if text == "+s" && lists.is_empty() && !is_column && own.n_children == 1 => {
-                    is_column = true;
+                None if text == "+s" && lists.is_empty() && column.is_none() && own.n_children == 1 => {
+                    column = Some(0);
                 }
                 None if text == "+s" => {
                     return Err(unsupported(format!(
@@ -257,17 +257,18 @@ unsafe fn elements(
     let mut levels = Vec::new();
     let mut current: &Data = &data.0;
     let (mut start, mut count) = (size(current.offset)?, size(current.length)?);
-    let sizes = array_type.is_column.then_some(1).into_iter().chain(array_type.lists.iter().copied());
+    let sizes = array_type.column.map(|column| (column, 1));
+    let sizes = sizes.into_iter().chain(array_type.lists.iter().map(|&size| (0, size)));
     if start.checked_add(count).is_none() {
         return Err(malformed("its length is too large to address"));
     }
-    for list in sizes {
+    for (child, list) in sizes {
         levels.push(Level { data: current, start, count });
-        if current.n_children != 1 || current.children.is_null() {
+        if current.n_children <= child as i64 || current.children.is_null() {
             return Err(malformed("a list has no elements"));
         }
         // SAFETY: the specification gives `n_children` pointers to live structures.
-        current = match unsafe { (*current.children).as_ref() } {
+        current = match unsafe { (*current.children.add(child)).as_ref() } {
             Some(child) => child,
             None => return Err(malformed("a list has no elements")),
         };
@@ -329,8 +330,18 @@ struct Chunks {
     chunks: Vec<Arc<Owned<Data>>>,
 }
 
+/// A schema and its arrays.
+type Parts = (Owned<Schema>, Vec<Arc<Owned<Data>>>);
+
 /// Read the single array of an object, or all arrays of its stream; `None` if it does not speak Arrow.
 fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
+    let Some((schema, chunks)) = parts(object)? else { return Ok(None) };
+    // SAFETY: capsules and streams hold schemas that follow the specification.
+    let array_type = unsafe { ArrayType::of(&raw const *schema.0) }?;
+    Ok(Some(Chunks { array_type, chunks }))
+}
+
+fn parts(object: &Bound<'_, PyAny>) -> PyResult<Option<Parts>> {
     let py = object.py();
     if let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_array__"))? {
         let result = method.call0()?;
@@ -339,10 +350,8 @@ fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
                 PyTypeError::new_err("[from_arrow] __arrow_c_array__ must return a pair of capsules")
             })?;
         let schema = Owned::<Schema>::from_capsule(&capsules.get_item(0)?, SCHEMA_NAME)?;
-        // SAFETY: a capsule of this name holds a schema.
-        let array_type = unsafe { ArrayType::of(&raw const *schema.0) }?;
         let data = Owned::<Data>::from_capsule(&capsules.get_item(1)?, ARRAY_NAME)?;
-        return Ok(Some(Chunks { array_type, chunks: vec![Arc::new(data)] }));
+        return Ok(Some((schema, vec![Arc::new(data)])));
     }
     let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? else { return Ok(None) };
     let capsule = method.call0()?;
@@ -351,8 +360,8 @@ fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
 }
 
 /// Read all arrays of a stream. Its callbacks run with the GIL released, since they may compute in other threads.
-fn read_stream(py: Python<'_>, mut stream: Owned<Stream>) -> PyResult<Chunks> {
-    let (schema, data) = enter(py, || {
+fn read_stream(py: Python<'_>, mut stream: Owned<Stream>) -> PyResult<Parts> {
+    enter(py, || {
         let mut schema = Owned(Box::new(Schema::EMPTY));
         stream.call(|stream| stream.get_schema, &mut schema)?;
         let mut all = Vec::new();
@@ -364,10 +373,164 @@ fn read_stream(py: Python<'_>, mut stream: Owned<Stream>) -> PyResult<Chunks> {
             }
             all.push(Arc::new(data));
         }
-    })?;
-    // SAFETY: the stream filled the schema.
-    let array_type = unsafe { ArrayType::of(&raw const *schema.0) }?;
-    Ok(Chunks { array_type, chunks: data })
+    })
+}
+
+/// A column of a chunk of a table.
+pub(crate) enum TableColumn {
+    /// An array whose first axis counts rows.
+    Rows(Array),
+    /// Texts: the bytes of all, where each begins, and the end of the last one.
+    Texts { bytes: Array, offsets: Vec<usize> },
+}
+
+/// The type of a column of a table.
+enum ColumnType {
+    Rows(ArrayType),
+    /// Texts with offsets of this many bytes.
+    Texts(usize),
+}
+
+/// The names and chunks of a table that speaks Arrow; `None` if the object does not. Errors name the column.
+pub(crate) fn import_table(
+    object: &Bound<'_, PyAny>,
+) -> PyResult<Option<(Vec<String>, Vec<Vec<TableColumn>>)>> {
+    let py = object.py();
+    let Some((schema, chunks)) = parts(object)? else { return Ok(None) };
+    // SAFETY: capsules and streams hold schemas that follow the specification.
+    let format = unsafe { format_of(&raw const *schema.0) }?;
+    let count = size(schema.0.n_children)?;
+    if format != c"+s" || (count > 0 && schema.0.children.is_null()) {
+        return Err(unsupported(format!(
+            "expected a table, got an array of Arrow's type '{}'",
+            format.to_string_lossy()
+        )));
+    }
+    let (mut names, mut types) = (Vec::new(), Vec::new());
+    for index in 0..count {
+        // SAFETY: the specification gives `n_children` pointers to live schemas, whose names are texts or null.
+        let (child, name) = unsafe {
+            let child: *const Schema = *schema.0.children.add(index);
+            if child.is_null() {
+                return Err(malformed("a table lacks the type of a column"));
+            }
+            let name = (*child).name;
+            (child, if name.is_null() { "".into() } else { CStr::from_ptr(name).to_string_lossy() })
+        };
+        // SAFETY: as above.
+        let column_type = match unsafe { format_of(child) }?.to_bytes() {
+            // SAFETY: as above.
+            b"z" | b"u" if unsafe { (*child).dictionary.is_null() } => ColumnType::Texts(4),
+            // SAFETY: as above.
+            b"Z" | b"U" if unsafe { (*child).dictionary.is_null() } => ColumnType::Texts(8),
+            // SAFETY: as above.
+            _ => match unsafe { ArrayType::of(child) } {
+                Ok(array_type) if array_type.column.is_none() => {
+                    ColumnType::Rows(ArrayType { column: Some(index), ..array_type })
+                }
+                Ok(_) => return Err(unsupported(format!("column '{name}' is a struct; flatten the table first"))),
+                Err(error) => {
+                    let text = format!("column '{name}': {}", error.value(py));
+                    return Err(PyErr::from_type(error.get_type(py), text));
+                }
+            },
+        };
+        names.push(name.into_owned());
+        types.push(column_type);
+    }
+    let mut imported = Vec::with_capacity(chunks.len());
+    for chunk in &chunks {
+        let column = |(index, column_type): (usize, &ColumnType)| {
+            // SAFETY: the structures are of a capsule or stream with this schema.
+            let (column, nulls) = unsafe {
+                match column_type {
+                    ColumnType::Rows(array_type) => {
+                        let found = elements(py, array_type, chunk, Copying::IfNeeded)?;
+                        (TableColumn::Rows(found.values), found.nulls)
+                    }
+                    ColumnType::Texts(width) => texts(py, chunk, index, *width)?,
+                }
+            };
+            match nulls {
+                None => Ok(column),
+                Some(nulls) => {
+                    let nulls = nulls.iter().filter(|is_null| is_null.get()).count();
+                    Err(refuse(format!(
+                        "[buffer_from_arrow] column '{}' has {nulls} nulls; fill or drop them first",
+                        names[index]
+                    )))
+                }
+            }
+        };
+        imported.push(types.iter().enumerate().map(column).collect::<PyResult<Vec<_>>>()?);
+    }
+    Ok(Some((names, imported)))
+}
+
+/// The texts of a column of a chunk, and where they are null.
+///
+/// # Safety
+/// The structure follows the specification, for a table whose column `index` has texts with offsets of `width` bytes.
+unsafe fn texts(
+    py: Python<'_>,
+    data: &Arc<Owned<Data>>,
+    index: usize,
+    width: usize,
+) -> PyResult<(TableColumn, Option<Vec<Bool>>)> {
+    let table: &Data = &data.0;
+    let (start, count) = (size(table.offset)?, size(table.length)?);
+    if table.n_children <= index as i64 || table.children.is_null() {
+        return Err(malformed("a table lacks a column"));
+    }
+    // SAFETY: the specification gives `n_children` pointers to live structures.
+    let Some(column) = (unsafe { (*table.children.add(index)).as_ref() }) else {
+        return Err(malformed("a table lacks a column"));
+    };
+    let (offset, length) = (size(column.offset)?, size(column.length)?);
+    let first = offset.checked_add(start).filter(|first| first.checked_add(count).is_some());
+    let Some(first) = first.filter(|_| start.checked_add(count).is_some_and(|end| end <= length)) else {
+        return Err(malformed(&format!("{length} texts are too few for {count} rows")));
+    };
+    let mut nulls = Level { data: column, start: first, count }.nulls()?;
+    if let Some(own) = (Level { data: table, start, count }).nulls()? {
+        nulls = Some(own);
+    }
+    let mut offsets = vec![0; count + 1];
+    // Without rows, there may be no offsets.
+    if count > 0 {
+        let buffer = Level { data: column, start: first, count: count + 1 }.buffer(1, 8 * width)?;
+        for (row, offset) in offsets.iter_mut().enumerate() {
+            // SAFETY: the buffer has an offset for each text and the end of the last one; it need not be aligned.
+            let number = unsafe {
+                let at = buffer.add((first + row) * width);
+                if width == 4 { i64::from(at.cast::<i32>().read_unaligned()) } else { at.cast::<i64>().read_unaligned() }
+            };
+            *offset = size(number)?;
+        }
+    }
+    if !offsets.is_sorted() {
+        return Err(malformed("the offsets of texts do not ascend"));
+    }
+    let bytes = Level { data: column, start: 0, count: offsets[count] };
+    let shape = Shape::from([bytes.count]);
+    if bytes.count == 0 {
+        let bytes = Array::full(shape, 0, DType::Int8);
+        return Ok((TableColumn::Texts { bytes, offsets }, nulls));
+    }
+    let foreign = ForeignBuffer {
+        start: bytes.buffer(2, 8)?.cast_mut(),
+        dtype: DType::Int8,
+        order: ByteOrder::Native,
+        strides: row_major_strides(&shape),
+        shape,
+        access: Access::ReadOnly,
+        stability: ExternalWrites::Fixed,
+        // `Level::buffer` has asked the operating system.
+        provenance: Provenance::Owner,
+    };
+    // SAFETY: the producer keeps the buffers valid until the structure is released, which the last owner does.
+    let bytes = unsafe { foreign.check(Copying::IfNeeded)?.take(py, Box::new(Arc::clone(data))) }?;
+    Ok((TableColumn::Texts { bytes, offsets }, nulls))
 }
 
 /// A callback of a stream that fills a structure.
@@ -474,7 +637,7 @@ pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> P
         return Ok(Imported::Declined);
     }
     let Some(Chunks { array_type, chunks }) = chunks(object)? else { return Ok(Imported::Declined) };
-    if has_method && array_type.is_column {
+    if has_method && array_type.column.is_some() {
         return Ok(Imported::Declined);
     }
     let elements = join(object.py(), &array_type, &chunks, copying)?;

@@ -11,6 +11,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use umber_core::DType;
 
 pub(super) use import::{Imported, import, register};
+pub(crate) use import::{TableColumn, import_table};
 
 const SCHEMA_NAME: &CStr = c"arrow_schema";
 const ARRAY_NAME: &CStr = c"arrow_array";
