@@ -76,6 +76,15 @@ impl Ticket {
         Ticket::new(Origin::Work(Box::new(work)), position)
     }
 
+    /// # Errors
+    /// If the user interrupted the program when the ticket was drawn.
+    pub(crate) fn interrupt(self) -> Result<()> {
+        match self.origin {
+            Origin::Failed(error) if error.is_interrupt() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// Where the sample is in its source.
     pub fn position(&self) -> Position {
         self.position
