@@ -94,7 +94,7 @@ impl Stage for Cache {
         let (next, is_complete) = (next.number()?, is_complete.number()? != 0);
         while is_complete || self.drawn < next {
             let Some(ticket) = self.draw(context) else { break };
-            ticket.interrupt()?;
+            ticket.unless_interrupted()?;
         }
         if is_complete {
             self.next = (next as usize).min(self.samples.len());

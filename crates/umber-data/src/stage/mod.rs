@@ -139,7 +139,7 @@ fn draw_again(stage: &mut impl Stage, count: u64, context: &Context<'_>) -> Resu
                 .at_stage("load_state_dict"));
         };
         // Other errors are in their samples' places again.
-        ticket.interrupt()?;
+        ticket.unless_interrupted()?;
     }
     Ok(())
 }
