@@ -9,7 +9,6 @@ file defines is a warning, hence an error of `make docs`.
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
 import sys
 import types

@@ -16,6 +16,11 @@ pub trait Foreign: Any + Send + Sync {
     /// Its text.
     fn message(&self) -> String;
 
+    /// Whether it ends the program, or asks for it, rather than tells of a fault.
+    fn is_interrupt(&self) -> bool {
+        false
+    }
+
     /// For the front end, which gets its own type back.
     fn as_any(&self) -> &dyn Any;
 }
@@ -102,9 +107,12 @@ impl DataError {
         }
     }
 
-    /// Whether the program was interrupted by its user.
+    /// Whether the program was interrupted by its user, or is to end.
     pub fn is_interrupt(&self) -> bool {
-        self.kind() == ErrorKind::Interrupted
+        match &self.0.cause {
+            Cause::Fault(error) => error.kind() == ErrorKind::Interrupted,
+            Cause::Foreign(exception) => exception.is_interrupt(),
+        }
     }
 
     /// Name the stage, unless it is known.

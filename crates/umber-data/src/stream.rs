@@ -1,8 +1,7 @@
 //! A stream: samples read once, in order.
 
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +9,7 @@ use crate::error::Result;
 use crate::fault;
 use crate::operation::{Function, Operation};
 use crate::random::{Key, Position};
-use crate::run::Context;
+use crate::run::{Context, Gate, Passed};
 use crate::sample::{Name, Sample};
 use crate::stage::{
     Batch, BatchOptions, Buffered, Cache, Description, DynamicBatch, DynamicBatchOptions, Enumerate, Expand,
@@ -29,8 +28,7 @@ pub struct Stream {
 }
 
 struct Inner {
-    stage: Mutex<Box<dyn Stage>>,
-    process: u32,
+    stage: Gate<Box<dyn Stage>>,
 }
 
 /// The state of a stream between two samples, to be stored and loaded into an equal pipeline.
@@ -50,37 +48,24 @@ impl Stream {
     /// A stream of a stage.
     pub fn new(stage: impl Stage + 'static) -> Stream {
         let stage: Box<dyn Stage> = Box::new(stage);
-        Stream { inner: Arc::new(Inner { stage: Mutex::new(stage), process: std::process::id() }) }
+        Stream { inner: Arc::new(Inner { stage: Gate::new(stage) }) }
     }
 
-    /// The stage, unless it is held by a thread that a child of the process does not have.
-    fn try_lock(&self) -> Result<MutexGuard<'_, Box<dyn Stage>>> {
-        if self.inner.process == std::process::id() {
-            return Ok(self.inner.stage.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-        let until = Instant::now() + Duration::from_secs(1);
-        loop {
-            match self.inner.stage.try_lock() {
-                Ok(stage) => return Ok(stage),
-                Err(TryLockError::Poisoned(poisoned)) => return Ok(poisoned.into_inner()),
-                Err(TryLockError::WouldBlock) if Instant::now() < until => std::thread::yield_now(),
-                Err(TryLockError::WouldBlock) => {
-                    return Err(fault!(
-                        Runtime,
-                        "the process that forked this one was reading this stream; make it again in the child"
-                    ));
-                }
-            }
-        }
+    fn lock(&self) -> Result<Passed<'_, Box<dyn Stage>>> {
+        self.inner.stage.pass()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Box<dyn Stage>> {
-        self.inner.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Whether the stream can be asked for its length, state or report.
+    ///
+    /// # Errors
+    /// If the caller is a function of this pipeline, which the stream waits for, or the user interrupts the program.
+    pub fn check(&self) -> Result<()> {
+        self.lock().map(drop)
     }
 
     /// The next ticket.
     pub fn draw(&self, context: &Context<'_>) -> Option<Ticket> {
-        match self.try_lock() {
+        match self.lock() {
             Ok(mut stage) => stage.draw(context),
             Err(error) => Some(Ticket::failed(error, Position::default())),
         }
@@ -109,27 +94,30 @@ impl Stream {
     /// # Errors
     /// Those of the user's sources.
     pub fn reset(&self, context: &Context<'_>) -> Result<()> {
-        self.try_lock()?.reset(context)
+        self.lock()?.reset(context)
     }
 
     /// The number of samples of a pass.
     pub fn length(&self) -> Length {
-        self.lock().length()
+        self.lock().map_or(Length::Unknown, |stage| stage.length())
     }
 
     /// Whether running a ticket may give no sample.
     pub fn may_drop(&self) -> bool {
-        self.lock().may_drop()
+        self.lock().map_or(true, |stage| stage.may_drop())
     }
 
     /// Add the stages to a description.
     pub fn describe(&self, description: &mut Description) {
-        self.lock().describe(description);
+        match self.lock() {
+            Ok(stage) => stage.describe(description),
+            Err(error) => description.add("a stage in use", error.to_string()),
+        }
     }
 
     /// The position behind the last ticket.
     pub fn save(&self) -> State {
-        self.lock().save()
+        self.lock().map_or(State::Empty, |mut stage| stage.save())
     }
 
     /// Go to a position.
@@ -137,19 +125,21 @@ impl Stream {
     /// # Errors
     /// If the state is not one of such a stage.
     pub fn load(&self, state: &State, context: &Context<'_>) -> Result<()> {
-        self.try_lock()?.load(state, context)
+        self.lock()?.load(state, context)
     }
 
     /// Stop the threads of all stages. The stream can be read again after a reset.
     pub fn close(&self) {
-        if let Ok(mut stage) = self.try_lock() {
+        if let Ok(mut stage) = self.lock() {
             stage.close();
         }
     }
 
     /// Add what the stages have done.
     pub fn report_into(&self, report: &mut Report) {
-        self.lock().report(report);
+        if let Ok(stage) = self.lock() {
+            stage.report(report);
+        }
     }
 
     /// What the stages have done so far.
@@ -173,7 +163,7 @@ impl Stream {
     /// Continue where a state was taken.
     ///
     /// # Errors
-    /// If it was taken of another pipeline; the error names the first stage that differs.
+    /// If it was taken of another pipeline; the error names the first stage that differs. The stream stays where it is.
     pub fn load_state(&self, saved: &SavedState) -> Result<()> {
         let refuse = |text: String| Err(fault!(Value, "{text}").at_stage("load_state_dict"));
         if saved.version != VERSION {
@@ -191,7 +181,11 @@ impl Stream {
                 ));
             }
         }
-        self.load(&saved.state, &Context::alone())
+        let (before, context) = (self.save(), Context::alone());
+        self.load(&saved.state, &context).inspect_err(|_| {
+            // Stages above may have moved before one refused.
+            let _ = self.load(&before, &context);
+        })
     }
 
     /// Apply an operation to every sample.

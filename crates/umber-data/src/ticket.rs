@@ -77,6 +77,15 @@ impl Ticket {
         Ticket::new(Origin::Work(Box::new(work)), position)
     }
 
+    /// # Errors
+    /// If the user interrupted the program when the ticket was drawn.
+    pub(crate) fn unless_interrupted(self) -> Result<Ticket> {
+        match self.origin {
+            Origin::Failed(error) if error.is_interrupt() => Err(error),
+            origin => Ok(Ticket { origin, ..self }),
+        }
+    }
+
     /// Where the sample is in its source.
     pub fn position(&self) -> Position {
         self.position
@@ -113,7 +122,8 @@ impl Ticket {
         slot.result()
     }
 
-    /// Make the samples of many tickets. Functions of an interpreter are called for all of them under one hold of its lock.
+    /// Make the samples of many tickets. Functions of an interpreter are called for all of them under one hold of its lock. An
+    /// interrupt ends the rest and is the only result.
     pub fn run_all(tickets: Vec<Ticket>, context: &Context<'_>) -> Vec<Result<Option<Sample>>> {
         let (origins, maps): (Vec<Origin>, Vec<_>) =
             tickets.into_iter().map(|ticket| (ticket.origin, ticket.maps)).unzip();
@@ -124,23 +134,26 @@ impl Ticket {
         let has_interpreter = maps
             .first()
             .is_some_and(|maps| maps.iter().any(|(map, _)| map.operation.interpreter().is_some()));
+        let mut slots = Vec::with_capacity(origins.len());
         if are_alike && has_interpreter {
-            let mut slots: Vec<Slot> =
-                origins.into_iter().map(|origin| Slot::begin(origin, context)).collect();
+            slots.extend(origins.into_iter().map(|origin| Slot::begin(origin, context)));
             let maps: Vec<&[(Arc<Map>, Position)]> = maps.iter().map(SmallVec::as_slice).collect();
             run_maps(&mut slots, &maps, context);
-            return slots.into_iter().map(Slot::result).collect();
+        } else {
+            for (origin, maps) in origins.into_iter().zip(&maps) {
+                let mut slot = [Slot::begin(origin, context)];
+                run_maps(&mut slot, &[maps.as_slice()], context);
+                let is_interrupted = slot[0].is_interrupted();
+                slots.extend(slot);
+                if is_interrupted {
+                    break;
+                }
+            }
         }
-        origins
-            .into_iter()
-            .zip(&maps)
-            .map(|(origin, maps)| {
-                let mut slots = [Slot::begin(origin, context)];
-                run_maps(&mut slots, &[maps.as_slice()], context);
-                let [slot] = slots;
-                slot.result()
-            })
-            .collect()
+        match slots.iter().position(Slot::is_interrupted) {
+            Some(place) => vec![slots.swap_remove(place).result()],
+            None => slots.into_iter().map(Slot::result).collect(),
+        }
     }
 }
 
@@ -210,6 +223,10 @@ impl Slot {
         }
     }
 
+    fn is_interrupted(&self) -> bool {
+        matches!(self, Slot::Failed(error) if error.is_interrupt())
+    }
+
     fn result(self) -> Result<Option<Sample>> {
         match self {
             Slot::Sample(sample) => Ok(Some(sample)),
@@ -219,7 +236,7 @@ impl Slot {
     }
 }
 
-/// Apply the operations of each ticket to its slot. With several tickets, all have the same operations.
+/// Apply the operations of each ticket to its slot, until the user interrupts. With several tickets, all have the same operations.
 fn run_maps(slots: &mut [Slot], maps: &[&[(Arc<Map>, Position)]], context: &Context<'_>) {
     let Some(first) = maps.first() else { return };
     let mut start = 0;
@@ -233,11 +250,17 @@ fn run_maps(slots: &mut [Slot], maps: &[&[(Arc<Map>, Position)]], context: &Cont
         let mut apply = || {
             for (slot, maps) in slots.iter_mut().zip(maps) {
                 slot.apply_all(&maps[start..start + count]);
+                if slot.is_interrupted() {
+                    return;
+                }
             }
         };
         match interpreter {
             Some(interpreter) => context.hold(interpreter, &mut apply),
             None => apply(),
+        }
+        if slots.iter().any(Slot::is_interrupted) {
+            return;
         }
         start += count;
     }

@@ -1,14 +1,17 @@
 //! Running tickets: the threads of a pipeline and what waits for them.
 
+mod gate;
+mod lane;
 mod pool;
 mod task;
 
+pub(crate) use gate::{Gate, Passed};
 pub use pool::{Pool, close_all};
 pub use task::Task;
 
 use crate::operation::Interpreter;
 
-use std::sync::{Arc, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 /// Who runs: the threads to hand work to, if there are any.
 #[derive(Clone, Copy, Default)]
@@ -45,12 +48,7 @@ impl<'a> Context<'a> {
 
     /// Run `body` with an interpreter's lock. One thread of a pipeline at a time asks for it, so that its threads do not contend.
     pub fn hold(&self, interpreter: &dyn Interpreter, body: &mut dyn FnMut()) {
-        let _lane = self.lane();
+        let _lane = self.pool.and_then(|pool| pool.lane().enter(self.is_worker));
         interpreter.hold(body);
-    }
-
-    /// The right to ask for an interpreter's lock, until dropped.
-    fn lane(&self) -> Option<MutexGuard<'a, ()>> {
-        self.pool.map(|pool| pool.lane().lock().unwrap_or_else(PoisonError::into_inner))
     }
 }

@@ -9,8 +9,9 @@ use umber_core::frontend::check_interrupted;
 use crate::error::Result;
 use crate::fault;
 use crate::random::Position;
+use crate::run::lane::Lane;
 use crate::run::task::SIGNAL_INTERVAL;
-use crate::run::{Context, Task};
+use crate::run::{Context, Task, gate};
 use crate::sample::Sample;
 use crate::state::State;
 use crate::stream::Stream;
@@ -56,7 +57,7 @@ pub struct Pool {
     work: Condvar,
     /// There may be a result, or a thread has returned.
     progress: Condvar,
-    lane: Mutex<()>,
+    lane: Lane,
 }
 
 static POOLS: Mutex<Vec<Weak<Pool>>> = Mutex::new(Vec::new());
@@ -83,7 +84,7 @@ impl Pool {
             queue: Mutex::default(),
             work: Condvar::new(),
             progress: Condvar::new(),
-            lane: Mutex::new(()),
+            lane: Lane::default(),
         });
         for number in 0..pool.threads {
             let own = Arc::clone(&pool);
@@ -105,8 +106,8 @@ impl Pool {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The lock that a thread holds while it asks for an interpreter's.
-    pub(crate) fn lane(&self) -> &Mutex<()> {
+    /// Who asks for an interpreter's lock.
+    pub(crate) fn lane(&self) -> &Lane {
         &self.lane
     }
 
@@ -132,7 +133,15 @@ impl Pool {
                 "the threads of this prefetch are in the process that forked this one; make the stream in the child"
             ));
         }
-        let context = Context::reader(self);
+        gate::waiting_for(self.address(), || self.wait(&Context::reader(self)))
+    }
+
+    /// What the pool is known by among threads.
+    fn address(self: &Arc<Pool>) -> usize {
+        Arc::as_ptr(self).addr()
+    }
+
+    fn wait(self: &Arc<Pool>, context: &Context<'_>) -> Result<Option<Delivered>> {
         loop {
             let mut queue = self.lock();
             let place = if self.is_ordered {
@@ -151,7 +160,7 @@ impl Pool {
                     }
                 } else if task.is_waiting() {
                     drop(queue);
-                    task.run(&context);
+                    task.run(context);
                 } else {
                     self.pause(queue)?;
                 }
@@ -165,7 +174,7 @@ impl Pool {
             } else {
                 queue.is_drawing = true;
                 drop(queue);
-                self.draw(&context);
+                self.draw(context);
             }
         }
     }
@@ -202,6 +211,7 @@ impl Pool {
 
     /// What a thread does.
     fn work(self: Arc<Pool>) {
+        gate::belong_to(self.address());
         let context = Context::worker(&self);
         let mut queue = self.lock();
         while !queue.is_closed {

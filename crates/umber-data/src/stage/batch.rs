@@ -117,6 +117,10 @@ pub struct Batch {
     upstream: Upstream,
     options: Arc<BatchOptions>,
     position: Position,
+    /// Tickets of the next batch, which an interrupt left here.
+    gathered: Vec<Ticket>,
+    /// The position above before these.
+    begin: State,
 }
 
 impl Batch {
@@ -126,23 +130,42 @@ impl Batch {
     /// If there is no size, or one of zero.
     pub fn new(stream: Stream, options: BatchOptions) -> Result<Batch> {
         let options = Arc::new(options.checked()?);
-        Ok(Batch { upstream: Upstream::new(stream), options, position: Position::default() })
+        let upstream = Upstream::new(stream);
+        Ok(Batch {
+            upstream,
+            options,
+            position: Position::default(),
+            gathered: Vec::new(),
+            begin: State::Empty,
+        })
     }
 
-    /// The tickets of the next batch.
-    fn tickets(&mut self, size: usize, context: &Context<'_>) -> Vec<Ticket> {
-        let mut tickets = Vec::with_capacity(size.min(1 << 16));
-        while tickets.len() < size {
-            let Some(ticket) = self.upstream.ticket(context) else { break };
-            tickets.push(ticket);
+    /// Gather the tickets of the next batch, unless the user interrupts.
+    fn gather(&mut self, size: usize, context: &Context<'_>) -> Result<()> {
+        if self.gathered.is_empty() {
+            self.begin = self.upstream.save();
         }
-        tickets
+        while self.gathered.len() < size {
+            match self.upstream.ticket(context) {
+                Some(ticket) => self.gathered.push(ticket.unless_interrupted()?),
+                None => break,
+            }
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self) {
+        self.gathered.clear();
+        self.begin = State::Empty;
     }
 }
 
 impl Stage for Batch {
     fn draw(&mut self, context: &Context<'_>) -> Option<Ticket> {
-        let tickets = self.tickets(self.options.size(self.position.index), context);
+        if let Err(interrupt) = self.gather(self.options.size(self.position.index), context) {
+            return Some(Ticket::failed(interrupt, self.position));
+        }
+        let tickets = std::mem::take(&mut self.gathered);
         if tickets.is_empty() {
             return None;
         }
@@ -153,6 +176,7 @@ impl Stage for Batch {
     }
 
     fn reset(&mut self, context: &Context<'_>) -> Result<()> {
+        self.forget();
         self.position = Position { epoch: self.position.epoch + 1, index: 0 };
         self.upstream.reset(context)
     }
@@ -162,11 +186,13 @@ impl Stage for Batch {
     }
 
     fn save(&mut self) -> State {
-        State::from([self.position.epoch.into(), self.position.index.into(), self.upstream.save()])
+        let above = if self.gathered.is_empty() { self.upstream.save() } else { self.begin.clone() };
+        State::from([self.position.epoch.into(), self.position.index.into(), above])
     }
 
     fn load(&mut self, state: &State, context: &Context<'_>) -> Result<()> {
         let [epoch, index, upstream] = state.list()?;
+        self.forget();
         self.position = Position { epoch: epoch.number()?, index: index.number()? };
         self.upstream.load(upstream, context)
     }

@@ -93,9 +93,8 @@ impl Stage for Cache {
         (self.begin, self.is_complete, self.next, self.drawn) = (None, false, 0, 0);
         let (next, is_complete) = (next.number()?, is_complete.number()? != 0);
         while is_complete || self.drawn < next {
-            if self.draw(context).is_none() {
-                break;
-            }
+            let Some(ticket) = self.draw(context) else { break };
+            ticket.unless_interrupted()?;
         }
         if is_complete {
             self.next = (next as usize).min(self.samples.len());

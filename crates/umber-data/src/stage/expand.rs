@@ -5,7 +5,7 @@ use crate::random::Position;
 use crate::run::Context;
 use crate::sample::Sample;
 use crate::stage::upstream::Upstream;
-use crate::stage::{Description, Length, Stage};
+use crate::stage::{Description, Length, Stage, draw_again};
 use crate::state::State;
 use crate::stream::Stream;
 use crate::ticket::Ticket;
@@ -181,10 +181,7 @@ impl<E: Expander> Stage for Expand<E> {
         self.clear(Position { epoch, index: index.saturating_sub(drawn) });
         self.expander.load(own)?;
         self.upstream.load(above, context)?;
-        for _ in 0..drawn {
-            self.draw(context);
-        }
-        Ok(())
+        draw_again(self, drawn, context)
     }
 
     fn describe(&self, description: &mut Description) {

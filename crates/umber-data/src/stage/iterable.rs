@@ -110,15 +110,16 @@ impl Iterable {
             }
             Ok(sample)
         });
-        self.position.index += 1;
-        match read {
-            Ok(Some(sample)) => Some((Ok(sample), position)),
+        let read = match read {
+            Ok(Some(sample)) => Ok(sample),
             Ok(None) => {
                 self.has_ended = true;
-                None
+                return None;
             }
-            Err(error) => Some((Err(error), position)),
-        }
+            Err(error) => Err(error),
+        };
+        self.position.index += 1;
+        Some((read, position))
     }
 }
 
@@ -154,8 +155,12 @@ impl Stage for Iterable {
             return Ok(());
         }
         while self.position.index < index {
-            // Errors are in their samples' places again.
-            let _ = self.read(context);
+            // Other errors are in their samples' places again.
+            if let Some((Err(error), _)) = self.read(context)
+                && error.is_interrupt()
+            {
+                return Err(error);
+            }
             if self.has_ended {
                 return Err(fault!(
                     Value,

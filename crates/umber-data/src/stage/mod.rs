@@ -44,6 +44,7 @@ pub use sliding_window::SlidingWindow;
 pub use source::BufferSource;
 
 use crate::error::Result;
+use crate::fault;
 use crate::run::Context;
 use crate::state::State;
 use crate::stream::Stream;
@@ -127,4 +128,20 @@ pub trait Stage: Send {
     fn close(&mut self) {
         self.above().into_iter().for_each(Stream::close);
     }
+}
+
+/// Draw `count` tickets again, to come to a position.
+///
+/// # Errors
+/// If the stage ends before, or the user interrupts the program.
+fn draw_again(stage: &mut impl Stage, count: u64, context: &Context<'_>) -> Result<()> {
+    for drawn in 0..count {
+        let Some(ticket) = stage.draw(context) else {
+            return Err(fault!(Value, "a pass has {drawn} samples, the state is behind {count}")
+                .at_stage("load_state_dict"));
+        };
+        // Other errors are in their samples' places again.
+        ticket.unless_interrupted()?;
+    }
+    Ok(())
 }

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::random::{Key, Numbers};
 use crate::run::Context;
-use crate::stage::{Description, Length, Stage};
+use crate::stage::{Description, Length, Stage, draw_again};
 use crate::state::State;
 use crate::stream::Stream;
 use crate::ticket::Ticket;
@@ -84,10 +84,7 @@ impl Stage for Shuffle {
         self.key = Key::from_number(key.number()?);
         self.begin(epoch.number()?);
         self.stream.load(begin, context)?;
-        for _ in 0..drawn.number()? {
-            self.draw(context);
-        }
-        Ok(())
+        draw_again(self, drawn.number()?, context)
     }
 
     fn above(&self) -> Vec<&Stream> {

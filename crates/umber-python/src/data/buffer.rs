@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PySlice};
+use pyo3::types::{PyBool, PyDict, PySlice, PyString};
 use umber_data::stage::{Axes, BatchOptions, DynamicBatchOptions, Padding};
 use umber_data::{Buffer, Name, Operation};
 
 use super::by_rank::{Even, rank_and_size};
 use super::callable::{KeyTransform, Kind, SampleTransform, named_numbers};
+use super::ending::detached;
 use super::errors::OrRaiseData;
 use super::samples::{Views, dict_of};
 use super::stream::PyStream;
@@ -34,12 +35,15 @@ pub(super) struct PyBuffer(pub(super) Buffer);
 
 /// Sizes of batches: a number or a sequence.
 pub(super) fn sizes(op: &str, sizes: &Bound<'_, PyAny>) -> PyResult<Vec<usize>> {
-    let Ok(numbers) = sizes.extract::<Ints>() else {
-        let class = sizes.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "[{op}] batch_size: got {class}, expected int or a list of int"
-        )));
-    };
+    let numbers = sizes.extract::<Ints>().map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(sizes.py()) {
+            PyTypeError::new_err(format!("[{op}] batch_size: got {sizes}, expected int or a list of int"))
+        } else if error.is_instance_of::<PyOverflowError>(sizes.py()) {
+            PyValueError::new_err(format!("[{op}] batch_size: {sizes} is out of range"))
+        } else {
+            error
+        }
+    })?;
     let check = |&size: &i64| {
         usize::try_from(size).ok().filter(|&size| size > 0).ok_or_else(|| {
             PyValueError::new_err(format!("[{op}] batch_size: got {size}, expected at least 1"))
@@ -86,13 +90,21 @@ impl PyBuffer {
         self.clone()
     }
 
-    /// An index from the start, unless it is out of bounds.
-    fn index(&self, index: i64) -> PyResult<u64> {
+    /// An index from the start, unless it is out of bounds. `None` if the object is no integer.
+    fn index(&self, object: &Bound<'_, PyAny>) -> PyResult<Option<u64>> {
+        if object.is_instance_of::<PyBool>() {
+            return Ok(None);
+        }
+        let Ok(number) = object.call_method0("__index__") else { return Ok(None) };
         let len = self.0.len();
-        let from_start = if index < 0 { index.checked_add_unsigned(len) } else { Some(index) };
-        from_start.and_then(|index| u64::try_from(index).ok()).filter(|&index| index < len).ok_or_else(|| {
-            pyo3::exceptions::PyIndexError::new_err(format!(
-                "[Buffer] index {index} is out of bounds for a buffer of {len} samples"
+        // An integer of more than 64 bits is out of bounds of every buffer.
+        let index = number.extract::<i64>().ok();
+        let from_start =
+            index.and_then(|index| if index < 0 { index.checked_add_unsigned(len) } else { Some(index) });
+        let index = from_start.and_then(|index| u64::try_from(index).ok()).filter(|&index| index < len);
+        index.map(Some).ok_or_else(|| {
+            PyIndexError::new_err(format!(
+                "[Buffer] index {number} is out of bounds for a buffer of {len} samples"
             ))
         })
     }
@@ -117,10 +129,15 @@ impl PyBuffer {
             let selected = self.0.select(indices, "slice").or_raise(py)?;
             return Ok(PyBuffer(selected).into_pyobject(py)?.into_any());
         }
-        if index.is_instance_of::<PyInt>() || index.hasattr("__index__")? {
-            let index = self.index(index.call_method0("__index__")?.extract()?)?;
-            let sample = py.detach(|| self.0.get(index)).or_raise(py)?;
+        if let Some(index) = self.index(index)? {
+            let sample = detached(py, || self.0.get(index)).or_raise(py)?;
             return Ok(dict_of(py, sample, Views::AsTheyAre, |_| false)?.into_any());
+        }
+        if index.is_instance_of::<PyString>() || index.try_iter().is_err() {
+            return Err(PyTypeError::new_err(format!(
+                "[Buffer] an index is an int, a slice or a sequence of int, got {}",
+                index.get_type().name()?
+            )));
         }
         Ok(self.perm(py, index)?.into_pyobject(py)?.into_any())
     }
@@ -276,7 +293,7 @@ impl PyBuffer {
     ) -> PyResult<PyBuffer> {
         let options = dynamic_options(key, min_data_size, max_data_size, pad, dim, drop_outliers)?;
         let sizes = size_buffer.map(|buffer| buffer.get().0.clone());
-        py.detach(|| self.0.dynamic_batch(&options, sizes.as_ref())).map(PyBuffer).or_raise(py)
+        detached(py, || self.0.dynamic_batch(&options, sizes.as_ref())).map(PyBuffer).or_raise(py)
     }
 
     /// Every `num_partitions`-th sample, from `partition` on.
@@ -342,12 +359,12 @@ impl PyBuffer {
     /// >>> [int(s["x"]) for s in buffer.perm([2, 0])]
     /// [3, 1]
     fn perm(&self, py: Python<'_>, perm: &Bound<'_, PyAny>) -> PyResult<PyBuffer> {
-        let indices = perm.try_iter()?.map(|index| {
+        let refuse = |object: &Bound<'_, PyAny>| {
+            PyTypeError::new_err(format!("[perm] perm: got {object}, expected a sequence of int"))
+        };
+        let indices = perm.try_iter().map_err(|_| refuse(perm))?.map(|index| {
             let index = index?;
-            let number = index
-                .call_method0("__index__")
-                .map_err(|_| PyTypeError::new_err(format!("[perm] perm: {index} is no integer")))?;
-            self.index(number.extract()?)
+            self.index(&index)?.ok_or_else(|| refuse(&index))
         });
         let indices: PyResult<Vec<u64>> = indices.collect();
         self.0.select(indices?, "perm").map(PyBuffer).or_raise(py)
@@ -395,7 +412,7 @@ impl PyBuffer {
     /// >>> len(buffer.concretize())
     /// 3
     fn concretize(&self, py: Python<'_>) -> PyResult<PyBuffer> {
-        py.detach(|| self.0.concretize()).map(PyBuffer).or_raise(py)
+        detached(py, || self.0.concretize()).map(PyBuffer).or_raise(py)
     }
 
     /// Read the samples in order, or in a new random order every pass.
@@ -601,7 +618,7 @@ impl PyBufferIterator {
         if index >= self.buffer.len() {
             return Ok(None);
         }
-        let sample = py.detach(|| self.buffer.get(index)).or_raise(py)?;
+        let sample = detached(py, || self.buffer.get(index)).or_raise(py)?;
         dict_of(py, sample, Views::AsTheyAre, |_| false).map(Some)
     }
 

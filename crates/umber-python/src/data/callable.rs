@@ -12,6 +12,7 @@ use umber_data::stage::{Handler, Refill, Samples};
 use umber_data::{Buffer, DataError, Name, Operation, Result, Sample, fault};
 
 use super::buffer::PyBuffer;
+use super::ending::Call;
 use super::errors::{carried, exception};
 use super::samples::{Views, dict_of, object_of, sample_of, value_of};
 
@@ -21,7 +22,9 @@ pub(super) struct PythonInterpreter;
 impl Interpreter for PythonInterpreter {
     fn hold(&self, body: &mut dyn FnMut()) {
         // Once the interpreter ends, nobody waits for the result.
-        Python::try_attach(|_py| body());
+        if let Some(_call) = Call::begin() {
+            Python::try_attach(|_py| body());
+        }
     }
 }
 
@@ -29,7 +32,8 @@ static PYTHON: PythonInterpreter = PythonInterpreter;
 
 /// Call Python from a pipeline.
 pub(super) fn in_python<T>(body: impl FnOnce(Python<'_>) -> PyResult<T>) -> Result<T> {
-    Python::try_attach(|py| body(py).map_err(|error| carried(py, error)))
+    Call::begin()
+        .and_then(|_call| Python::try_attach(|py| body(py).map_err(|error| carried(py, error))))
         .unwrap_or_else(|| Err(fault!(Runtime, "the interpreter has ended")))
 }
 

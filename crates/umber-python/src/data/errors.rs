@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use umber_core::types::{Error, ErrorKind};
 use umber_data::DataError;
@@ -26,6 +27,10 @@ impl Foreign for Exception {
         .unwrap_or_default()
     }
 
+    fn is_interrupt(&self) -> bool {
+        Python::try_attach(|py| !self.0.bind(py).is_instance_of::<PyException>()).unwrap_or(true)
+    }
+
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -38,9 +43,6 @@ pub(super) fn carried(py: Python<'_>, exception: PyErr) -> DataError {
 
 /// The exception of an error: the user's own, with a note of where it happened, or one of `umber.data`.
 pub(super) fn exception(py: Python<'_>, error: &DataError) -> PyErr {
-    if error.is_interrupt() {
-        return to_exception(Error::interrupted());
-    }
     if let Cause::Foreign(foreign) = error.cause()
         && let Some(Exception(value)) = foreign.as_any().downcast_ref::<Exception>()
     {
@@ -52,6 +54,9 @@ pub(super) fn exception(py: Python<'_>, error: &DataError) -> PyErr {
             let _ = value.call_method1("add_note", (note,));
         }
         return PyErr::from_value(value.clone());
+    }
+    if error.is_interrupt() {
+        return to_exception(Error::interrupted());
     }
     let class = match error.kind() {
         ErrorKind::Value | ErrorKind::NoValue | ErrorKind::Overflow | ErrorKind::Buffer => "DataValueError",

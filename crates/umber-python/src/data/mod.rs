@@ -3,6 +3,7 @@
 mod buffer;
 mod by_rank;
 mod callable;
+mod ending;
 mod errors;
 mod files;
 mod operations;
@@ -20,7 +21,7 @@ use pyo3::prelude::*;
 /// Stop the threads of all pipelines; called before the interpreter ends.
 #[pyfunction]
 fn _close(py: Python<'_>) {
-    py.detach(|| umber_data::run::close_all(Duration::from_secs(5)));
+    ending::end(py, Duration::from_secs(5));
 }
 
 pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,7 +3,7 @@
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{
-    PyBool, PyByteArray, PyBytes, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
+    PyBool, PyByteArray, PyBytes, PyComplex, PyDict, PyFloat, PyInt, PyList, PyMemoryView, PyString, PyTuple,
 };
 use umber_core::DType;
 use umber_data::{Name, Sample, Value};
@@ -26,16 +26,11 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         return Value::from_slice(&signed, signed.len()).or_raise(py);
     }
     if object.is_instance_of::<PyByteArray>() || object.is_instance_of::<PyMemoryView>() {
-        let bytes = PyBytes::new(
-            py,
-            &object
-                .call_method0("__bytes__")
-                .or_else(|_| object.call_method0("tobytes"))?
-                .extract::<Vec<u8>>()?,
-        );
+        let bytes = py.get_type::<PyBytes>().call1((object,))?.cast_into::<PyBytes>()?;
         return Value::from_bytes(bytes.as_bytes()).or_raise(py);
     }
-    if object.is_exact_instance_of::<PyFloat>() {
+    // NumPy's float64 is a float, too.
+    if object.is_instance_of::<PyFloat>() {
         return Value::scalar(object.extract::<f64>()?).or_raise(py);
     }
     if object.is_instance_of::<PyInt>() && !object.is_instance_of::<PyBool>() {
@@ -49,6 +44,7 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     let array = if object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
         || object.is_instance_of::<PyBool>()
+        || object.is_instance_of::<PyComplex>()
     {
         numpy = py.import("numpy")?.call_method1("asarray", (object,))?;
         &numpy

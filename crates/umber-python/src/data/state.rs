@@ -46,21 +46,27 @@ fn state_of(object: &Bound<'_, PyAny>, depth: usize) -> PyResult<State> {
     Err(damaged(&format!("it holds {}", object.get_type().name()?)))
 }
 
-/// A dict of a state.
-pub(super) fn dict_of<'py>(py: Python<'py>, saved: &SavedState) -> PyResult<Bound<'py, PyDict>> {
+/// A dict of a state behind this many samples.
+pub(super) fn dict_of<'py>(
+    py: Python<'py>,
+    saved: &SavedState,
+    delivered: u64,
+) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("version", saved.version)?;
     dict.set_item("pipeline", &saved.pipeline)?;
+    dict.set_item("delivered", delivered)?;
     dict.set_item("state", object_of(py, &saved.state)?)?;
     Ok(dict)
 }
 
-/// The state of a dict.
-pub(super) fn saved_of(dict: &Bound<'_, PyDict>) -> PyResult<SavedState> {
+/// The state of a dict, and the number of samples before it.
+pub(super) fn saved_of(dict: &Bound<'_, PyDict>) -> PyResult<(SavedState, u64)> {
     let get = |key: &str| dict.get_item(key)?.ok_or_else(|| damaged(&format!("'{key}' is missing")));
-    Ok(SavedState {
+    let saved = SavedState {
         version: get("version")?.extract().map_err(|_| damaged("'version' is no number"))?,
         pipeline: get("pipeline")?.extract().map_err(|_| damaged("'pipeline' is no list of texts"))?,
         state: state_of(&get("state")?, 0)?,
-    })
+    };
+    Ok((saved, get("delivered")?.extract().map_err(|_| damaged("'delivered' is no number"))?))
 }

@@ -14,7 +14,8 @@ use umber_data::{Buffer, Name, Operation, Stream};
 use super::buffer::{PyBuffer, dynamic_options, output, part_of, sizes};
 use super::by_rank::{Even, rank_and_size};
 use super::callable::{ErrorHandler, KeyTransform, Kind, SampleTransform, callable, named_numbers, refill};
-use super::errors::{OrRaiseData, exception};
+use super::ending::detached;
+use super::errors::OrRaiseData;
 use super::samples::{Views, dict_of};
 use super::state;
 
@@ -44,7 +45,8 @@ enum Arrays {
 pub(super) struct PyStream {
     pub(super) stream: Stream,
     arrays: Arrays,
-    delivered: AtomicU64,
+    /// Samples read in this pass, by all handles of the stream.
+    delivered: Arc<AtomicU64>,
 }
 
 /// A count that is not negative.
@@ -63,16 +65,25 @@ fn positive(op: &str, argument: &str, number: i64) -> PyResult<usize> {
 
 impl PyStream {
     pub(super) fn new(stream: Stream) -> PyStream {
-        PyStream { stream, arrays: Arrays::None, delivered: AtomicU64::new(0) }
+        PyStream { stream, arrays: Arrays::None, delivered: Arc::default() }
     }
 
     /// A stream below this one.
     pub(super) fn derive(&self, stream: Stream) -> PyStream {
-        PyStream { stream, arrays: self.arrays.clone(), delivered: AtomicU64::new(0) }
+        PyStream { stream, arrays: self.arrays.clone(), delivered: Arc::default() }
+    }
+
+    /// Another handle of this stream.
+    fn handle(&self, arrays: Arrays) -> PyStream {
+        PyStream { stream: self.stream.clone(), arrays, delivered: Arc::clone(&self.delivered) }
     }
 
     pub(super) fn unchanged(&self) -> PyStream {
-        self.derive(self.stream.clone())
+        self.handle(self.arrays.clone())
+    }
+
+    fn length(&self, py: Python<'_>) -> PyResult<Length> {
+        detached(py, || self.stream.check().map(|()| self.stream.length())).or_raise(py)
     }
 
     pub(super) fn apply(&self, operation: Arc<dyn Operation>) -> PyStream {
@@ -80,7 +91,7 @@ impl PyStream {
     }
 
     fn read<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        let Some(read) = py.detach(|| self.stream.next()) else { return Ok(None) };
+        let Some(read) = detached(py, || self.stream.next()) else { return Ok(None) };
         let sample = read.or_raise(py)?;
         self.delivered.fetch_add(1, Ordering::Relaxed);
         let is_array = |key: &str| match &self.arrays {
@@ -116,12 +127,13 @@ impl PyStream {
     }
 
     fn __repr__(&self, py: Python<'_>) -> String {
-        py.detach(|| format!("{:?}", self.stream))
+        detached(py, || format!("{:?}", self.stream))
     }
 
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
-        match py.detach(|| self.stream.length()) {
-            Length::Exact(count) => Ok(count as usize),
+        match self.length(py)? {
+            // Python has no longer lengths.
+            Length::Exact(count) => Ok(count.min(isize::MAX as u64) as usize),
             Length::Unknown => {
                 Err(PyTypeError::new_err("the length of this stream is not known before it is read"))
             }
@@ -129,13 +141,14 @@ impl PyStream {
         }
     }
 
-    fn __length_hint__(&self, py: Python<'_>) -> usize {
-        match py.detach(|| self.stream.length()) {
+    fn __length_hint__(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(match self.length(py)? {
             Length::Exact(count) => {
-                (count as usize).saturating_sub(self.delivered.load(Ordering::Relaxed) as usize)
+                let rest = count.saturating_sub(self.delivered.load(Ordering::Relaxed));
+                rest.min(isize::MAX as u64) as usize
             }
             Length::Unknown | Length::Endless => 0,
-        }
+        })
     }
 
     /// The next sample.
@@ -165,7 +178,7 @@ impl PyStream {
     /// >>> stream.reset()
     fn reset(&self, py: Python<'_>) -> PyResult<()> {
         self.delivered.store(0, Ordering::Relaxed);
-        py.detach(|| self.stream.reset(&Context::alone())).or_raise(py)
+        detached(py, || self.stream.reset(&Context::alone())).or_raise(py)
     }
 
     /// Stop the threads of the stream. It can be read again after `reset`.
@@ -175,7 +188,7 @@ impl PyStream {
     /// >>> with stream.prefetch() as ahead:
     /// ...     sample = ahead.next()
     fn close(&self, py: Python<'_>) {
-        py.detach(|| self.stream.close());
+        detached(py, || self.stream.close());
     }
 
     /// Merge samples into batches.
@@ -682,7 +695,7 @@ impl PyStream {
     /// >>> len(stream.to_buffer())
     /// 5
     fn to_buffer(&self, py: Python<'_>) -> PyResult<PyBuffer> {
-        let samples = py.detach(|| self.stream.iter().collect::<umber_data::Result<Vec<_>>>());
+        let samples = detached(py, || self.stream.iter().collect::<umber_data::Result<Vec<_>>>());
         samples.map(|samples| PyBuffer(Buffer::from_samples(samples))).or_raise(py)
     }
 
@@ -706,9 +719,14 @@ impl PyStream {
         let arrays = match keys {
             None => Arrays::All,
             Some(keys) if keys.is_instance_of::<PyString>() => Arrays::Keys([keys.extract()?].into()),
-            Some(keys) => Arrays::Keys(keys.extract::<Vec<String>>()?.into()),
+            Some(keys) => {
+                let keys = keys.extract::<Vec<String>>().map_err(|_| {
+                    PyTypeError::new_err(format!("[arrays] keys: got {keys}, expected a list of str"))
+                });
+                Arrays::Keys(keys?.into())
+            }
         };
-        Ok(PyStream { stream: self.stream.clone(), arrays, delivered: AtomicU64::new(0) })
+        Ok(self.handle(arrays))
     }
 
     /// Say what becomes of samples that fail in the stages above.
@@ -772,7 +790,7 @@ impl PyStream {
     /// >>> sorted(stream.report())
     /// ['delivered', 'errors', 'skipped', 'stages']
     fn report<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let report = py.detach(|| self.stream.report());
+        let report = detached(py, || self.stream.check().map(|()| self.stream.report())).or_raise(py)?;
         let errors = report.errors.iter().map(|error| {
             let row = PyDict::new(py);
             row.set_item("stage", error.stage())?;
@@ -821,8 +839,8 @@ impl PyStream {
     /// >>> rest == [int(s["x"]) for s in rows]
     /// True
     fn state_dict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let saved = py.detach(|| self.stream.state());
-        state::dict_of(py, &saved)
+        let saved = detached(py, || self.stream.check().map(|()| self.stream.state())).or_raise(py)?;
+        state::dict_of(py, &saved, self.delivered.load(Ordering::Relaxed))
     }
 
     /// Go on where `state_dict` was called, of this stream or of an equal one.
@@ -849,8 +867,10 @@ impl PyStream {
     /// --------
     /// >>> stream.load_state_dict(stream.state_dict())
     fn load_state_dict(&self, py: Python<'_>, state: &Bound<'_, PyDict>) -> PyResult<()> {
-        let saved = state::saved_of(state)?;
-        py.detach(|| self.stream.load_state(&saved)).map_err(|error| exception(py, &error))
+        let (saved, delivered) = state::saved_of(state)?;
+        detached(py, || self.stream.load_state(&saved)).or_raise(py)?;
+        self.delivered.store(delivered, Ordering::Relaxed);
+        Ok(())
     }
 
     /// Apply a function to the value of a key.
