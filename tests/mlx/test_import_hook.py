@@ -143,7 +143,7 @@ MISSING = {
     "import mlx.array_api.fft": "No module named 'mlx.array_api': umber answers",
     "import mlx._errors": "No module named 'mlx._errors': umber answers",
     "import mlx.core.nothing": "No module named 'mlx.core.nothing'",
-    "from mlx import data": "cannot import name 'data' from 'mlx'",
+    "from mlx import separate": "cannot import name 'separate' from 'mlx'",
     "from mlx.core import nothing": "cannot import name 'nothing' from 'mlx.core'",
     "from mlx.nn import Nothing": "cannot import name 'Nothing' from 'mlx.nn'",
     "import mlx.core as mx; mx.nothing": "module 'mlx.core' has no attribute 'nothing'",
@@ -171,7 +171,7 @@ def test_finding_what_is_not_there():
         from importlib.util import find_spec
         for name in ("mlx.separate", "mlx.nn.nothing", "mlx.core_"):
             assert find_spec(name) is None, name
-        for name in ("data", "nn.nothing", "mlx", "array_api"):
+        for name in ("separate", "nn.nothing", "mlx", "array_api"):
             try:
                 __import__(f"mlx.{name}")
             except ModuleNotFoundError as error:
@@ -422,10 +422,11 @@ def test_packages_beside_mlx_are_found_where_they_are_installed(tmp_path, is_rea
         sys.path.append({str(tmp_path)!r})
         from importlib.util import find_spec
         assert find_spec("mlx.separate").origin.startswith({str(tmp_path)!r})
-        from mlx import separate as data
+        from mlx import separate
         import mlx.separate.inner, mlx.nn
-        assert data.value == mlx.separate.inner.value == 3 and data.array is umber.core.array
-        assert data.__name__ == "mlx.separate" and mlx.nn is umber.nn
+        assert separate.value == mlx.separate.inner.value == 3
+        assert separate.array is umber.core.array
+        assert separate.__name__ == "mlx.separate" and mlx.nn is umber.nn
         assert find_spec("mlx.extension") is None
         """
     )
