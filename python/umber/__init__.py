@@ -1,8 +1,8 @@
 """Lazy, differentiable arrays in Rust, with MLX's API.
 
 `umber.core` has arrays, operations and transforms, `umber.nn` layers and losses, `umber.optimizers`
-update rules, `umber.data` pipelines of samples, and `umber.utils` functions on trees of arrays. Importing `umber` alone loads none of
-them; they are loaded when they are first used.
+update rules, `umber.data` pipelines of samples, and `umber.utils` functions on trees of arrays.
+Importing `umber` alone loads none of them; they are loaded when they are first used.
 """
 
 import sys

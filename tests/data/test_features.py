@@ -179,7 +179,8 @@ def test_native_features_equal_those_of_numpy(scale, window):
     plain, native = (mfsc(20, RATE, **options, native=native) for native in (False, True))
     for sound in (SOUND, SOUND[:100], SOUND.reshape(2, 2, -1)[..., ::2], SOUND.astype(np.float64)):
         found, expected = native(sound), plain(sound.astype(np.float32))
-        assert found.shape == expected.shape and found.dtype == np.float32
+        assert found.shape == expected.shape
+        assert found.dtype == np.float32
         np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
     summed = mfsc(20, RATE, **options, native=True, post_process=np.sum)
     assert summed(SOUND).shape == ()

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Protocol
 
 import numpy as np
+
 import umber.data as dx
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+
 from umber.data.datasets._files import (
     Archive,
     buffer_from_columns,
