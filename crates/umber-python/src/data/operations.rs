@@ -498,7 +498,7 @@ operations! {
     /// ikey : str
     ///     The key of the text.
     /// byte_map : list of str or bytes
-    ///     What each byte becomes; bytes beyond the list stay.
+    ///     What each byte becomes; bytes beyond the list are removed.
     /// output_key : str, optional
     ///     Where the result goes. Default: it replaces the value.
     ///
