@@ -1,4 +1,6 @@
-//! Import of Arrow arrays and streams of arrays.
+//! Import of Arrow arrays, streams of arrays, and tables.
+//!
+//! One subject: the checks of foreign structures that arrays and the columns of tables share.
 
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
