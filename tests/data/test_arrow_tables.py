@@ -5,9 +5,8 @@ from ctypes import POINTER, addressof, c_void_p
 
 import numpy as np
 import pytest
-from arrow_capsules import Made, MadeStream, pointers
-
 import umber.data as dx
+from arrow_capsules import Made, MadeStream, pointers
 
 
 def numbers(name, array, form, **options):
@@ -56,10 +55,12 @@ def test_rows_have_numbers_and_texts(form):
         {"x": 1.0, "t": []},
         {"x": 2.0, "t": [-1]},
     ]
-    assert buffer[0]["t"].dtype == np.int8 and buffer[0]["x"].dtype == np.float32
+    assert buffer[0]["t"].dtype == np.int8
+    assert buffer[0]["x"].dtype == np.float32
     # Shared: the memory of the producer is seen.
     array[1] = 7
-    assert buffer[1]["x"] == 7 and not buffer[1]["x"].flags.writeable
+    assert buffer[1]["x"] == 7
+    assert not buffer[1]["x"].flags.writeable
     kept = buffer[0]["t"]
     del buffer
     assert kept.tobytes() == b"one"
@@ -90,16 +91,21 @@ def test_offsets_and_lists():
 def test_chunks_are_not_joined():
     def chunk(values):
         array = np.array(values, np.int16)
-        return table([numbers("x", array, b"s"), texts("t", [b"%d" % v for v in values])], len(values))
+        return table(
+            [numbers("x", array, b"s"), texts("t", [b"%d" % v for v in values])], len(values)
+        )
 
     chunks = [chunk([1, 2]), chunk([]), chunk([3]), chunk([4, 5, 6])]
     arrays = [c.columns[0].keep[0] for c in chunks]
     stream = MadeStream(chunks, b"+s")
     stream.made_schema = chunk([])
     buffer = dx.buffer_from_arrow(stream)
-    assert len(buffer) == 6 and stream.released == 1
+    assert len(buffer) == 6
+    assert stream.released == 1
     assert [int(s["x"]) for s in buffer] == [1, 2, 3, 4, 5, 6]
-    assert [s["t"].tobytes() for s in buffer.to_stream().prefetch(2, 2)] == [b"%d" % v for v in range(1, 7)]
+    assert [s["t"].tobytes() for s in buffer.to_stream().prefetch(2, 2)] == [
+        b"%d" % v for v in range(1, 7)
+    ]
     arrays[2][0] = 9
     assert buffer[2]["x"] == 9
     assert [int(s["x"]) for s in buffer.shuffle(seed=1)] != [int(s["x"]) for s in buffer]
@@ -116,14 +122,14 @@ def test_bad_tables_are_refused_by_column():
     strings.buffers[0] = mask.ctypes.data
     with pytest.raises(ValueError, match="column 't' has 1 nulls"):
         dx.buffer_from_arrow(table([strings], 3))
+    made = table([numbers("x", array, b"i")], 3, buffers=[mask.ctypes.data], null_count=1)
     with pytest.raises(ValueError, match="column 'x' has 1 nulls"):
-        made = table([numbers("x", array, b"i")], 3, buffers=[mask.ctypes.data], null_count=1)
         dx.buffer_from_arrow(made)
     with pytest.raises(TypeError, match=r"column 'd': .*'tdD'"):
         dx.buffer_from_arrow(table([numbers("d", array, b"tdD")], 3))
+    inner = table([numbers("x", array, b"i")], 3)
+    inner.schema.name = b"s"
     with pytest.raises(TypeError, match="column 's' is a struct"):
-        inner = table([numbers("x", array, b"i")], 3)
-        inner.schema.name = b"s"
         dx.buffer_from_arrow(table([inner], 3))
     with pytest.raises(TypeError, match="expected a table, got an array of Arrow's type 'i'"):
         dx.buffer_from_arrow(numbers("x", array, b"i"))

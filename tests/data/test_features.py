@@ -170,3 +170,19 @@ def test_bad_arguments_are_named(options, error, text):
 def test_a_scalar_is_no_sound():
     with pytest.raises(ValueError, match=r"^\[mfsc\] expected sound of at least one dimension"):
         mfsc(8, RATE)(np.float32(0.5))
+
+
+@pytest.mark.parametrize("scale", FrequencyScale)
+@pytest.mark.parametrize("window", WindowType)
+def test_native_features_equal_those_of_numpy(scale, window):
+    options = {"window_type": window, "freq_scale": scale, "low_freq": 50, "high_freq": 3000}
+    plain, native = (mfsc(20, RATE, **options, native=native) for native in (False, True))
+    for sound in (SOUND, SOUND[:100], SOUND.reshape(2, 2, -1)[..., ::2], SOUND.astype(np.float64)):
+        found, expected = native(sound), plain(sound.astype(np.float32))
+        assert found.shape == expected.shape
+        assert found.dtype == np.float32
+        np.testing.assert_allclose(found, expected, rtol=2e-3, atol=2e-3)
+    summed = mfsc(20, RATE, **options, native=True, post_process=np.sum)
+    assert summed(SOUND).shape == ()
+    with pytest.raises(ValueError, match="n_filterbank must be positive"):
+        mfsc(0, RATE, native=True)

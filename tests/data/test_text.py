@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 import pytest
-
 import umber.data as dx
 from umber.data import core
 
@@ -25,18 +24,28 @@ def merges_of(*merges):
 
 def test_tries():
     trie = core.CharTrie()
-    assert trie.num_keys() == 0 and trie.root().id == -1 and not trie.root().accepts()
+    assert trie.num_keys() == 0
+    assert trie.root().id == -1
+    assert not trie.root().accepts()
     node = trie.insert("abc")
     assert (node.id, node.uid, node.accepts()) == (0, 3, True)
-    assert trie.insert(b"abc").id == 0 and trie.insert(["a", "b"]).id == 1
-    assert trie.insert("é", 9).id == 9 and trie.num_keys() == 3
+    assert trie.insert(b"abc").id == 0
+    assert trie.insert(["a", "b"]).id == 1
+    assert trie.insert("é", 9).id == 9
+    assert trie.num_keys() == 3
     assert trie.insert("é", 4).id == 9
-    assert trie.search("ab").id == 1 and trie.search(b"abc").uid == 3
-    assert trie.search("a") is None and trie.search("x") is None
-    assert trie.key(9) == ["Ã", "©"] and trie.key_string(9) == "é" and trie.key_bytes(9) == b"\xc3\xa9"
+    assert trie.search("ab").id == 1
+    assert trie.search(b"abc").uid == 3
+    assert trie.search("a") is None
+    assert trie.search("x") is None
+    assert trie.key(9) == ["Ã", "©"]
+    assert trie.key_string(9) == "é"
+    assert trie.key_bytes(9) == b"\xc3\xa9"
     children = trie.root().children
-    assert list(children) == ["a", "Ã"] and children["a"].uid == 1
-    assert children["a"].children["b"].id == 1 and children["a"].children["b"].accepts()
+    assert list(children) == ["a", "Ã"]
+    assert children["a"].uid == 1
+    assert children["a"].children["b"].id == 1
+    assert children["a"].children["b"].accepts()
     trie.insert("az")
     assert list(children["a"].children) == ["b", "z"]
     for bad in (5, -1):
@@ -82,7 +91,8 @@ def test_random_tokens_follow_the_seed():
         return [tokenizer.tokenize_rand("a" * 20) for _ in range(5)]
 
     drawn = draw()
-    assert drawn == draw() and len({tuple(tokens) for tokens in drawn}) > 1
+    assert drawn == draw()
+    assert len({tuple(tokens) for tokens in drawn}) > 1
 
 
 def test_unknown_bytes():
@@ -108,7 +118,8 @@ def test_a_tokenizer_keeps_its_vocabulary():
 def test_merges():
     merges = merges_of(("a", "b", 7), (b"c", b"d", 8))
     assert merges.can_merge("a", "b") == merges.can_merge(b"a", b"b") == 7
-    assert merges.can_merge("c", "d") == 8 and merges.can_merge("b", "a") is None
+    assert merges.can_merge("c", "d") == 8
+    assert merges.can_merge("b", "a") is None
     with pytest.raises(TypeError, match="left: got int"):
         merges.add(1, "a", 2)
 
@@ -117,7 +128,11 @@ def encode(text, symbols, merges):
     """Byte pair encoding by the textbook."""
     parts = [(letter, symbols[letter]) for letter in text]
     while True:
-        pairs = [(merges[x + y], i) for i, ((x, _), (y, _)) in enumerate(itertools.pairwise(parts)) if x + y in merges]
+        pairs = [
+            (merges[x + y], i)
+            for i, ((x, _), (y, _)) in enumerate(itertools.pairwise(parts))
+            if x + y in merges
+        ]
         if not pairs:
             return [token for _, token in parts]
         token, at = min(pairs)
@@ -127,7 +142,14 @@ def encode(text, symbols, merges):
 def test_byte_pair_encoding_is_the_textbooks():
     symbols = {"a": 0, "b": 1}
     merges = {"ab": 2, "aa": 3, "aab": 4, "abaa": 5, "bb": 6}
-    splits = [("a", "b", 2), ("a", "a", 3), ("a", "ab", 4), ("aa", "b", 4), ("ab", "aa", 5), ("b", "b", 6)]
+    splits = [
+        ("a", "b", 2),
+        ("a", "a", 3),
+        ("a", "ab", 4),
+        ("aa", "b", 4),
+        ("ab", "aa", 5),
+        ("b", "b", 6),
+    ]
     tokenizer = core.BPETokenizer(trie_of(*symbols), merges_of(*splits))
     pairs = {(x, y) for x, y, _ in splits}
     for text in TEXTS:
@@ -151,13 +173,19 @@ def test_operations_tokenize_texts():
             assert sample["x"].dtype == np.int64
             assert sample["x"].tolist() == tokenizer.tokenize_shortest(text)
     both = rows.tokenize("x", trie, dx.Shortest, True, [1.0] * 5, "y")[3]
-    assert list(both) == ["x", "y"] and rows.tokenize_if(False, "x", trie)[1]["x"].tobytes() == b"a"
+    assert list(both) == ["x", "y"]
+    assert rows.tokenize_if(False, "x", trie)[1]["x"].tobytes() == b"a"
     ways = dict(costs("ababa", TOKENS, [1.0] * 5))
-    drawn = dx.buffer_from_vector([{"x": b"ababa"}] * 50).tokenize("x", trie, mode=dx.TokenizeMode.Rand)
+    drawn = dx.buffer_from_vector([{"x": b"ababa"}] * 50).tokenize(
+        "x", trie, mode=dx.TokenizeMode.Rand
+    )
     drawn = [tuple(s["x"].tolist()) for s in drawn]
-    assert set(drawn) <= set(ways) and len(set(drawn)) > 1
+    assert set(drawn) <= set(ways)
+    assert len(set(drawn)) > 1
     symbols, merges = trie_of("a", "b"), merges_of(("a", "b", 2))
-    assert dx.buffer_from_vector([{"x": b"abb"}]).tokenize_bpe("x", symbols, merges)[0]["x"].tolist() == [2, 1]
+    assert dx.buffer_from_vector([{"x": b"abb"}]).tokenize_bpe("x", symbols, merges)[0][
+        "x"
+    ].tolist() == [2, 1]
     with pytest.raises(ValueError, match=r"\[tokenize\] sample 0, key 'x': "):
         dx.buffer_from_vector([{"x": b"?"}]).tokenize("x", trie)[0]
     with pytest.raises(ValueError, match=r"\[tokenize_bpe\] sample 0, key 'x': "):
@@ -186,14 +214,17 @@ def test_uniq_and_remove(dtype, dim):
     ]:
         rows = [shortened(list(row), n, keep, 9) for row, n in zip(along, lengths, strict=True)]
         found = result[0].T if dim == 0 else result[0]
-        assert found.tolist() == [row for row, _ in rows] and found.dtype == dtype
+        assert found.tolist() == [row for row, _ in rows]
+        assert found.dtype == dtype
         assert result[1].tolist() == [count for _, count in rows]
     assert array.max() < 3
 
 
 def test_uniq_of_a_scalar_length_and_bad_arguments():
     elements, length = core.uniq(np.array([1, 1, 2], "int32"), np.array(3), 0, -1.0)
-    assert elements.tolist() == [1, 2, -1] and length.shape == () and length == 2
+    assert elements.tolist() == [1, 2, -1]
+    assert length.shape == ()
+    assert length == 2
     assert core.uniq(np.zeros(0, "int32"), np.array(0), 0, 0.0)[0].shape == (0,)
     with pytest.raises(IndexError, match=r"\[uniq\] dim: axis 3"):
         core.uniq(np.ones(2), np.array([2]), 3, 0)
@@ -208,7 +239,9 @@ def test_uniq_of_a_scalar_length_and_bad_arguments():
 def distance(x, y):
     table = np.add.outer(np.arange(len(x) + 1), np.arange(len(y) + 1))
     for i, j in itertools.product(range(len(x)), range(len(y))):
-        table[i + 1, j + 1] = min(table[i, j] + (x[i] != y[j]), table[i, j + 1] + 1, table[i + 1, j] + 1)
+        table[i + 1, j + 1] = min(
+            table[i, j] + (x[i] != y[j]), table[i, j + 1] + 1, table[i + 1, j] + 1
+        )
     return table[-1, -1]
 
 
@@ -218,13 +251,16 @@ def test_levenshtein():
         x, y = rng.integers(0, 3, (20, 6)).astype(dtype), rng.integers(0, 3, (20, 4)).astype(dtype)
         n, m = rng.integers(0, 7, 20), rng.integers(0, 5, 20).astype("int32")
         edits = core.levenshtein(x, n, y, m)
-        assert edits.shape == (20, 3) and edits.dtype == np.int64
+        assert edits.shape == (20, 3)
+        assert edits.dtype == np.int64
         for row in range(20):
             left, right = x[row, : n[row]], y[row, : m[row]]
             assert edits[row].sum() == distance(left, right)
             assert edits[row, 1] - edits[row, 0] == len(left) - len(right)
     assert core.levenshtein(np.array([1, 2, 3]), np.array([1, 3])).tolist() == [0, 1, 0]
-    assert core.levenshtein(np.zeros((1, 0), int), np.array([0]), np.ones((1, 2), int), np.array([2])).tolist() == [[2, 0, 0]]
+    assert core.levenshtein(
+        np.zeros((1, 0), int), np.array([0]), np.ones((1, 2), int), np.array([2])
+    ).tolist() == [[2, 0, 0]]
     with pytest.raises(TypeError, match="dtypes differ"):
         core.levenshtein(np.array([1.5]), np.array([1]))
     with pytest.raises(TypeError, match="got 3 arguments"):
@@ -236,11 +272,22 @@ def test_levenshtein():
 
 
 def test_names_of_mlx_data():
-    assert [m.name for m in dx.LoadAudioInfo] == ["All", "NumFrames", "NumChannels", "SampleRate", "NumSeconds"]
-    assert dx.All is dx.LoadAudioInfo.All and dx.Rand is dx.TokenizeMode.Rand
-    assert core.float is core.ArrayType.float and core.any is core.ArrayType.any
+    assert [m.name for m in dx.LoadAudioInfo] == [
+        "All",
+        "NumFrames",
+        "NumChannels",
+        "SampleRate",
+        "NumSeconds",
+    ]
+    assert dx.All is dx.LoadAudioInfo.All
+    assert dx.Rand is dx.TokenizeMode.Rand
+    assert core.float is core.ArrayType.float
+    assert core.any is core.ArrayType.any
     assert core.version() == core.libs_version()["umber"]
-    assert dx.core is core and {"datasets", "features", "tokenizer_helpers"} <= set(dir(dx))
-    assert dx.features.mfsc and dx.datasets.load_mnist and dx.tokenizer_helpers.gpt2_byte_map
+    assert dx.core is core
+    assert {"datasets", "features", "tokenizer_helpers"} <= set(dir(dx))
+    assert dx.features.mfsc
+    assert dx.datasets.load_mnist
+    assert dx.tokenizer_helpers.gpt2_byte_map
     with pytest.raises(AttributeError, match="nothing"):
         dx.nothing  # noqa: B018

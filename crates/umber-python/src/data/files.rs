@@ -17,7 +17,9 @@ pub(super) fn fetch_of(op: &str, fetcher: Option<&Bound<'_, PyAny>>) -> PyResult
     let Some(fetcher) = fetcher else { return Ok(None) };
     if !fetcher.hasattr("fetch")? {
         let class = fetcher.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("[{op}] file_fetcher: got {class}, expected a FileFetcher")));
+        return Err(PyTypeError::new_err(format!(
+            "[{op}] file_fetcher: got {class}, expected a FileFetcher"
+        )));
     }
     let fetcher = fetcher.clone().unbind();
     let handle: Mutex<Option<Py<PyAny>>> = Mutex::new(None);

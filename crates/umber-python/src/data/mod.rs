@@ -5,6 +5,7 @@ mod by_rank;
 mod callable;
 mod ending;
 mod errors;
+mod features;
 mod files;
 mod operations;
 mod readers;
@@ -33,6 +34,7 @@ pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     sources::register(&data)?;
     readers::register(&data)?;
     text::register(&data)?;
+    features::register(&data)?;
     let close = wrap_pyfunction!(_close, &data)?;
     data.add("_close", close)?;
     module.add("_data", &data)?;

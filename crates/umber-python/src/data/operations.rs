@@ -8,7 +8,9 @@ use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyString};
 use umber_data::decode::ImageOptions;
 use umber_data::image::Layout;
-use umber_data::ops::{self, AudioContent, AudioInfo, FileInput, ImageContent, Keys, Selection, TarInput, TokenizeMode};
+use umber_data::ops::{
+    self, AudioContent, AudioInfo, FileInput, ImageContent, Keys, Selection, TarInput, TokenizeMode,
+};
 use umber_data::sound::Quality;
 use umber_data::{DataError, Name, Operation};
 
@@ -496,7 +498,7 @@ operations! {
     /// ikey : str
     ///     The key of the text.
     /// byte_map : list of str or bytes
-    ///     What each byte becomes; bytes beyond the list stay.
+    ///     What each byte becomes; bytes beyond the list are removed.
     /// output_key : str, optional
     ///     Where the result goes. Default: it replaces the value.
     ///

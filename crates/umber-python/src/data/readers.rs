@@ -303,9 +303,7 @@ fn stream_webdataset(
     shuffle_shards: bool,
     seed: Option<u64>,
 ) -> PyResult<PyStream> {
-    let refuse = || {
-        PyTypeError::new_err("[stream_webdataset] paths: expected a path or a sequence of paths")
-    };
+    let refuse = || PyTypeError::new_err("[stream_webdataset] paths: expected a path or a sequence of paths");
     let names: Vec<PathBuf> = match paths.extract::<PathBuf>() {
         Ok(path) => vec![path],
         Err(_) => paths

@@ -126,10 +126,11 @@ fn buffer_from_arrays(py: Python<'_>, columns: &Bound<'_, PyDict>) -> PyResult<P
 ///
 /// Examples
 /// --------
-/// >>> dx.buffer_from_arrow({"x": 1})
-/// Traceback (most recent call last):
-/// ...
-/// umber.core.ArgumentError: [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
+/// >>> try:
+/// ...     dx.buffer_from_arrow({"x": 1})
+/// ... except TypeError as error:
+/// ...     print(error)
+/// [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
 #[pyfunction]
 fn buffer_from_arrow(table: &Bound<'_, PyAny>) -> PyResult<PyBuffer> {
     let py = table.py();

@@ -7,9 +7,9 @@ use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList, PyString, PyTuple};
 use umber_core::DType;
+use umber_data::Value;
 use umber_data::random::{Draw, Key, Position};
 use umber_data::text::{self, Bpe, BpeMerges, Edits, Graph, Node, TextError, Trie, Unknown};
-use umber_data::Value;
 
 use super::errors::OrRaiseData;
 use super::operations::text as text_of;
@@ -272,17 +272,11 @@ impl CharTrieNode {
     #[getter]
     fn children<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let trie = self.trie.get().trie();
-        let node: Option<Node<'_>> =
-            self.path.iter().try_fold(trie.root(), |node, &byte| node.child(byte));
+        let node: Option<Node<'_>> = self.path.iter().try_fold(trie.root(), |node, &byte| node.child(byte));
         let children = PyDict::new(py);
         for (byte, child) in node.into_iter().flat_map(Node::children) {
             let path = [self.path.as_slice(), &[byte]].concat();
-            let node = CharTrieNode {
-                id: child.id(),
-                uid: child.uid(),
-                trie: self.trie.clone_ref(py),
-                path,
-            };
+            let node = CharTrieNode { id: child.id(), uid: child.uid(), trie: self.trie.clone_ref(py), path };
             children.set_item(char::from(byte).to_string(), Py::new(py, node)?)?;
         }
         Ok(children)
@@ -576,7 +570,8 @@ impl PyMerges {
     /// >>> merges.can_merge("a", "b")
     /// 7
     fn add(&self, left: &Bound<'_, PyAny>, right: &Bound<'_, PyAny>, token: i64) -> PyResult<()> {
-        let (left, right) = (text_of("BPEMerges.add", "left", left)?, text_of("BPEMerges.add", "right", right)?);
+        let (left, right) =
+            (text_of("BPEMerges.add", "left", left)?, text_of("BPEMerges.add", "right", right)?);
         let mut merges = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::make_mut(&mut merges).add(&left, &right, token);
         Ok(())
@@ -878,11 +873,18 @@ fn levenshtein<'py>(py: Python<'py>, args: &Bound<'py, PyTuple>) -> PyResult<Bou
     }
     let rows_of = |value: &Value| if value.ndim() == 2 { value.shape()[0] } else { 1 };
     if left.ndim() != right.ndim() || !(1..=2).contains(&left.ndim()) {
-        let text = format!("[{OP}] expected two arrays of one or of two axes, got shapes {} and {}", left.shape(), right.shape());
+        let text = format!(
+            "[{OP}] expected two arrays of one or of two axes, got shapes {} and {}",
+            left.shape(),
+            right.shape()
+        );
         return Err(PyValueError::new_err(text));
     }
     let (left_lengths, right_lengths) = if args.len() == 4 {
-        (lengths_of(OP, "hypothesis_lengths", &argument(1)?)?.1, lengths_of(OP, "reference_lengths", &argument(3)?)?.1)
+        (
+            lengths_of(OP, "hypothesis_lengths", &argument(1)?)?.1,
+            lengths_of(OP, "reference_lengths", &argument(3)?)?.1,
+        )
     } else {
         let all = |value: &Value| vec![value.shape()[value.ndim() - 1] as i64; rows_of(value)];
         (all(&left), all(&right))

@@ -1,4 +1,6 @@
-//! Import of Arrow arrays and streams of arrays.
+//! Import of Arrow arrays, streams of arrays, and tables.
+//!
+//! One subject: the checks of foreign structures that arrays and the columns of tables share.
 
 use std::ffi::{CStr, c_int};
 use std::sync::Arc;
@@ -330,12 +332,12 @@ struct Chunks {
     chunks: Vec<Arc<Owned<Data>>>,
 }
 
-/// A schema and its arrays.
-type Parts = (Owned<Schema>, Vec<Arc<Owned<Data>>>);
+/// Arrays and their schema, which is released first.
+type Parts = (Vec<Arc<Owned<Data>>>, Owned<Schema>);
 
 /// Read the single array of an object, or all arrays of its stream; `None` if it does not speak Arrow.
 fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
-    let Some((schema, chunks)) = parts(object)? else { return Ok(None) };
+    let Some((chunks, schema)) = parts(object)? else { return Ok(None) };
     // SAFETY: capsules and streams hold schemas that follow the specification.
     let array_type = unsafe { ArrayType::of(&raw const *schema.0) }?;
     Ok(Some(Chunks { array_type, chunks }))
@@ -351,7 +353,7 @@ fn parts(object: &Bound<'_, PyAny>) -> PyResult<Option<Parts>> {
             })?;
         let schema = Owned::<Schema>::from_capsule(&capsules.get_item(0)?, SCHEMA_NAME)?;
         let data = Owned::<Data>::from_capsule(&capsules.get_item(1)?, ARRAY_NAME)?;
-        return Ok(Some((schema, vec![Arc::new(data)])));
+        return Ok(Some((vec![Arc::new(data)], schema)));
     }
     let Some(method) = object.getattr_opt(intern!(py, "__arrow_c_stream__"))? else { return Ok(None) };
     let capsule = method.call0()?;
@@ -369,7 +371,7 @@ fn read_stream(py: Python<'_>, mut stream: Owned<Stream>) -> PyResult<Parts> {
             let mut data = Owned(Box::new(Data::EMPTY));
             stream.call(|stream| stream.get_next, &mut data)?;
             if data.0.release.is_none() {
-                return Ok((schema, all));
+                return Ok((all, schema));
             }
             all.push(Arc::new(data));
         }
@@ -396,7 +398,7 @@ pub(crate) fn import_table(
     object: &Bound<'_, PyAny>,
 ) -> PyResult<Option<(Vec<String>, Vec<Vec<TableColumn>>)>> {
     let py = object.py();
-    let Some((schema, chunks)) = parts(object)? else { return Ok(None) };
+    let Some((chunks, schema)) = parts(object)? else { return Ok(None) };
     // SAFETY: capsules and streams hold schemas that follow the specification.
     let format = unsafe { format_of(&raw const *schema.0) }?;
     let count = size(schema.0.n_children)?;
@@ -428,7 +430,9 @@ pub(crate) fn import_table(
                 Ok(array_type) if array_type.column.is_none() => {
                     ColumnType::Rows(ArrayType { column: Some(index), ..array_type })
                 }
-                Ok(_) => return Err(unsupported(format!("column '{name}' is a struct; flatten the table first"))),
+                Ok(_) => {
+                    return Err(unsupported(format!("column '{name}' is a struct; flatten the table first")));
+                }
                 Err(error) => {
                     let text = format!("column '{name}': {}", error.value(py));
                     return Err(PyErr::from_type(error.get_type(py), text));
@@ -503,7 +507,11 @@ unsafe fn texts(
             // SAFETY: the buffer has an offset for each text and the end of the last one; it need not be aligned.
             let number = unsafe {
                 let at = buffer.add((first + row) * width);
-                if width == 4 { i64::from(at.cast::<i32>().read_unaligned()) } else { at.cast::<i64>().read_unaligned() }
+                if width == 4 {
+                    i64::from(at.cast::<i32>().read_unaligned())
+                } else {
+                    at.cast::<i64>().read_unaligned()
+                }
             };
             *offset = size(number)?;
         }
