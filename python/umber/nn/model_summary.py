@@ -165,6 +165,9 @@ def summary(model: Module, *inputs: Any, **kwargs: Any) -> ModelSummary:
     The call is traced by `mx.eval_shape`: nothing is computed, and the random state does not
     advance. Arrays that the call stores in the model, such as running averages, are removed again.
 
+    Running averages, such as those of `BatchNorm`, are frozen parameters: gradients never change
+    them.
+
     A module with several paths has one row, for the first of them. A tied parameter counts where it
     occurs first.
 
