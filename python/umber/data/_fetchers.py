@@ -84,9 +84,7 @@ class FileFetcher:
             ("num_kept_files", num_kept_files, 0),
         ]:
             if number < least:
-                raise ValueError(
-                    f"[FileFetcher] {name} must be at least {least}, got {number}"
-                )
+                raise ValueError(f"[FileFetcher] {name} must be at least {least}, got {number}")
         self._most_ahead = num_prefetch_max
         self._most_kept = num_kept_files
         self._verbose = verbose
