@@ -109,6 +109,10 @@ class LBFGS(Described):
     Float16 and bfloat16 parameters are rounded for each evaluation. Parameters of integers and
     bools are never changed.
 
+    A loss is flat at its minimum, so a change of the loss by ``tolerance_change`` of it leaves a
+    relative error of the parameters of about its square root. For all digits of float64 set
+    ``tolerance_change=0`` and a `tolerance_grad` in the units of the loss.
+
     A trial whose loss or gradient is infinite or NaN counts as too long a step. To go on until
     rounding errors prevent progress, set both tolerances to 0; the iteration then ends with
     ``success=False``.
