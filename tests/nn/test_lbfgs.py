@@ -270,6 +270,35 @@ def test_minimize_drops_the_history():
     assert optimizer.step.item() == first[1].nit
 
 
+def test_numpy_starts_keep_their_dtypes():
+    x, info = optimizers.LBFGS(**EXACT).minimize(rosenbrock, np.array([-1.2, 1.0]))
+    assert isinstance(x, mx.array)
+    assert x.dtype == mx.float64
+    assert info.success
+    np.testing.assert_allclose(np.array(x), 1, rtol=1e-9)
+
+    start = {
+        "a": np.float64(0),
+        "b": np.zeros(2, np.float32),
+        "n": np.arange(2),
+        "c": mx.array(0.0),
+    }
+
+    def loss(p):
+        distance = mx.square(p["a"] - 0.1) + mx.square(p["b"] - p["n"]).sum()
+        return distance + mx.square(p["c"] + 3)
+
+    best, _ = optimizers.LBFGS(**EXACT).minimize(loss, start)
+    assert best["a"].dtype == mx.float64
+    assert abs(best["a"].item() - 0.1) < 1e-12
+    assert best["b"].dtype == mx.float32
+    assert best["b"].tolist() == [0.0, 1.0]
+    assert best["n"].dtype == mx.int64
+    assert best["n"].tolist() == [0, 1]
+    assert best["c"].item() == -3
+    assert isinstance(start["b"], np.ndarray)
+
+
 def test_a_history_of_another_loss_is_no_obstacle():
     model = nn.Linear(2, 1)
     optimizer = optimizers.LBFGS()
@@ -332,6 +361,16 @@ def test_an_error_changes_nothing():
             lambda: optimizers.LBFGS().minimize(lambda x: x["a"].sum(), {"a": mx.array([1])}),
             TypeError,
             r"^\[\w+\] got no parameter of a floating dtype",
+        ),
+        (
+            lambda: optimizers.LBFGS().minimize(rosenbrock, [0.0, 0.0]),
+            TypeError,
+            r"^\[\w+\] parameters: got the float 0.0 at 0, .* mx.array\(0.0, mx.float64\)",
+        ),
+        (
+            lambda: optimizers.LBFGS().minimize(mx.square, 3),
+            TypeError,
+            r"^\[\w+\] parameters: got the int 3, expected an array",
         ),
         (
             lambda: optimizers.LBFGS().minimize(lambda x: x, nn.Linear(1, 1)),

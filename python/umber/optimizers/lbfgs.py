@@ -109,6 +109,10 @@ class LBFGS(Described):
     Float16 and bfloat16 parameters are rounded for each evaluation. Parameters of integers and
     bools are never changed.
 
+    A loss is flat at its minimum, so a change of the loss by ``tolerance_change`` of it leaves a
+    relative error of the parameters of about its square root. For all digits of float64 set
+    ``tolerance_change=0`` and a `tolerance_grad` in the units of the loss.
+
     A trial whose loss or gradient is infinite or NaN counts as too long a step. To go on until
     rounding errors prevent progress, set both tolerances to 0; the iteration then ends with
     ``success=False``.
@@ -164,21 +168,24 @@ class LBFGS(Described):
             Called as ``fn(parameters, *args, **kwargs)``. It returns the loss, a scalar array, or a
             tuple that begins with it.
         parameters : tree of array
-            Where to start: a tree of parameters, or one array.
+            Where to start: a tree of parameters, or one array. NumPy's arrays and scalars count as
+            arrays of their dtypes.
         *args, **kwargs : Any
             Further arguments of `fn`, such as the data.
 
         Returns
         -------
         parameters : tree of array
-            The parameters with the lowest loss, in the structure of `parameters`.
+            The parameters with the lowest loss, in the structure of `parameters`, as arrays of
+            umber.
         info : MinimizeInfo
             Loss, gradient, number of iterations, and why they ended.
 
         Raises
         ------
         TypeError
-            If `parameters` is a model, no parameter is of a floating dtype, or one is complex.
+            If `parameters` is a model or holds a Python number, no parameter is of a floating
+            dtype, or one is complex.
 
         See Also
         --------
@@ -205,7 +212,9 @@ class LBFGS(Described):
             )
         loss_and_grad = mx.value_and_grad(fn)
         return self._run(
-            lambda point: loss_and_grad(point, *args, **kwargs), parameters, _new_state()
+            lambda point: loss_and_grad(point, *args, **kwargs),
+            _as_arrays(parameters),
+            _new_state(),
         )
 
     def update_with(
@@ -491,6 +500,24 @@ class _Flat:
 
 def _new_state() -> dict[str, Any]:
     return {"step": mx.array(0, mx.uint64), "s": [], "y": [], "rho": []}
+
+
+def _as_arrays(tree: Any) -> Any:
+    """The tree with NumPy's arrays and scalars as arrays of umber."""
+    for path, leaf in tree_flatten(tree):
+        # NumPy's double precision scalars are floats too, but have a dtype.
+        if isinstance(leaf, (int, float, complex)) and not hasattr(leaf, "dtype"):
+            raise TypeError(
+                f"[LBFGS] parameters: got the {type(leaf).__name__} {leaf}"
+                f"{f' at {path}' if path else ''}, expected an array: "
+                f"mx.array({leaf}), or mx.array({leaf}, mx.float64) for double precision"
+            )
+
+    def as_array(leaf: Any) -> Any:
+        is_foreign = not isinstance(leaf, mx.array) and hasattr(leaf, "__array__")
+        return mx.array(leaf, leaf.dtype) if is_foreign and hasattr(leaf, "dtype") else leaf
+
+    return tree_map(as_array, tree)
 
 
 def _is_inexact(leaf: Any) -> bool:
