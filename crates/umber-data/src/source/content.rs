@@ -152,7 +152,9 @@ impl Content {
 /// A fault of records, of a file or of memory.
 pub(crate) fn fault_of_records(error: RecordError, is_file: bool) -> DataError {
     match error {
-        RecordError::Io(error) if error.get_ref().is_some_and(|inner| inner.is::<DataError>()) => {
+        RecordError::Io(error)
+            if error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<DataError>) =>
+        {
             match error.downcast::<DataError>() {
                 Ok(error) => error,
                 Err(error) => io_fault("read", &error),
