@@ -40,7 +40,8 @@
 //!
 //! [`ops`] contains the functions, by group; the common ones are methods of [`Array`], too. Dtypes are promoted and shapes
 //! broadcast, as in NumPy; a scalar operand takes the dtype of the array. Operators are the same functions, but they panic where
-//! the functions return an error.
+//! the functions return an error. A literal on the left has a suffix (`1f64 - &x`) where the result is used within the same
+//! expression: Rust does not know its type otherwise.
 //!
 //! Methods take axes as `..` for all, a number, an array, slice, tuple or vector; [`keep`] keeps reduced axes with length one.
 //!
