@@ -139,7 +139,8 @@ pub enum Loaded {
 /// # std::fs::remove_file(&path).ok();
 /// # Ok::<(), umber_types::Error>(())
 /// ```
-pub fn load(path: &Path) -> Result<Loaded> {
+pub fn load(path: impl AsRef<Path>) -> Result<Loaded> {
+    let path = path.as_ref();
     read(&Source::open(path, Mapping::Share)?, Format::of_path(path))
 }
 

@@ -47,6 +47,21 @@ fn about(op: &str, name: &str, error: Error) -> Error {
     error.with_op(op).about(name)
 }
 
+/// The array of a file with this name.
+fn named<'a>(arrays: &'a [(String, Array)], name: &str) -> Result<&'a Array> {
+    const MAX_SHOWN: usize = 8;
+    if let Some((_, array)) = arrays.iter().find(|(other, _)| other == name) {
+        return Ok(array);
+    }
+    let shown: Vec<_> = arrays.iter().take(MAX_SHOWN).map(|(name, _)| format!("'{name}'")).collect();
+    let list = match arrays.len() {
+        0 => "none".to_owned(),
+        1..=MAX_SHOWN => shown.join(", "),
+        count => format!("{}, … ({count} arrays)", shown.join(", ")),
+    };
+    Err(error!(Value("load"), "no array is named '{name}'; the file has {list}"))
+}
+
 /// Maximum number of axes; a file with more is considered damaged.
 const MAX_AXES: usize = 64;
 

@@ -11,7 +11,7 @@ use crate::source::filled_array;
 use crate::{MAX_AXES, Mapping, Source, Target, Value, about, bytes_of, shape_of};
 
 /// Map the array in a file.
-pub fn load(path: &Path) -> Result<Array> {
+pub fn load(path: impl AsRef<Path>) -> Result<Array> {
     read(&Source::open(path, Mapping::Share)?)
 }
 

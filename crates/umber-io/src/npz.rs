@@ -8,7 +8,7 @@ use umber_types::{Error, Result, error};
 use crate::format::foreign;
 use crate::npy::{self, EncodedArray, NpyContent};
 use crate::zip::{Archive, Member, members};
-use crate::{Mapping, Source, Target, Value, npy_header, signature};
+use crate::{Mapping, Source, Target, Value, named, npy_header, signature};
 
 /// The suffix that NumPy appends to the names of arrays.
 const SUFFIX: &str = ".npy";
@@ -26,6 +26,16 @@ pub struct Contents {
     pub others: Vec<(String, String)>,
 }
 
+impl Contents {
+    /// The array with this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn array(&self, name: &str) -> Result<&Array> {
+        named(&self.arrays, name)
+    }
+}
+
 /// Whether the arrays of an archive are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Compression {
@@ -37,7 +47,7 @@ pub enum Compression {
 }
 
 /// Map the arrays in a file; compressed ones are read.
-pub fn load(path: &Path) -> Result<Contents> {
+pub fn load(path: impl AsRef<Path>) -> Result<Contents> {
     read(&Source::open(path, Mapping::Share)?)
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use umber_core::{Array, DType, eval, frontend};
 use umber_types::{Result, bail, ensure, error};
 
-use crate::{MAX_AXES, Mapping, Source, Target, bytes_of, shape_of};
+use crate::{MAX_AXES, Mapping, Source, Target, bytes_of, named, shape_of};
 
 /// The content of a file.
 #[derive(Debug)]
@@ -18,6 +18,30 @@ pub struct Contents {
     pub arrays: Vec<(String, Array)>,
     /// Strings by name.
     pub metadata: HashMap<String, String>,
+}
+
+impl Contents {
+    /// The array with this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    ///
+    /// ```
+    /// # use umber_io as io;
+    /// use umber_core::Array;
+    ///
+    /// let path = std::env::temp_dir().join(format!("umber-array-{}.safetensors", std::process::id()));
+    /// io::safetensors::save(&path, &[("weight".into(), Array::from([1.0f32, 2.0]))], None)?;
+    /// let contents = io::safetensors::load(&path)?;
+    /// assert_eq!(contents.array("weight")?.to_vec::<f32>()?, [1.0, 2.0]);
+    /// let error = contents.array("bias").expect_err("the file has no such array");
+    /// assert_eq!(error.to_string(), "[load] no array is named 'bias'; the file has 'weight'");
+    /// # std::fs::remove_file(&path).ok();
+    /// # Ok::<(), umber_types::Error>(())
+    /// ```
+    pub fn array(&self, name: &str) -> Result<&Array> {
+        named(&self.arrays, name)
+    }
 }
 
 const METADATA: &str = "__metadata__";
@@ -131,7 +155,7 @@ impl<'de> Deserialize<'de> for Header {
 }
 
 /// Map the arrays in a file.
-pub fn load(path: &Path) -> Result<Contents> {
+pub fn load(path: impl AsRef<Path>) -> Result<Contents> {
     read(&Source::open(path, Mapping::Share)?)
 }
 

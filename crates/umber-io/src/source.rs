@@ -58,7 +58,8 @@ enum Bytes {
 
 impl Source {
     /// The file at `path`.
-    pub fn open(path: &Path, mapping: Mapping) -> Result<Source> {
+    pub fn open(path: impl AsRef<Path>, mapping: Mapping) -> Result<Source> {
+        let path = path.as_ref();
         let name = path.display().to_string();
         let failed = |error: std::io::Error| io_error("load", &name, &error);
         // Checked before it is opened, since opening a pipe waits for a writer.

@@ -1,6 +1,6 @@
 //! The destination of written bytes, and progress reports.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use umber_core::frontend;
 use umber_types::Result;
@@ -12,7 +12,7 @@ pub type Progress<'a> = &'a mut dyn FnMut(u64, u64) -> Result<()>;
 /// Receives consecutive chunks of bytes.
 pub type Put<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 
-/// The destination of arrays: a path, or a function that receives bytes.
+/// The destination of arrays: a path (`&str`, `&Path`, `&PathBuf`), or a function that receives bytes.
 ///
 /// ```
 /// # use umber_io as io;
@@ -35,15 +35,9 @@ enum Destination<'a> {
     Stream(Put<'a>),
 }
 
-impl<'a> From<&'a Path> for Target<'a> {
-    fn from(path: &'a Path) -> Target<'a> {
-        Target { destination: Destination::Path(path), progress: None }
-    }
-}
-
-impl<'a> From<&'a PathBuf> for Target<'a> {
-    fn from(path: &'a PathBuf) -> Target<'a> {
-        path.as_path().into()
+impl<'a, P: AsRef<Path> + ?Sized> From<&'a P> for Target<'a> {
+    fn from(path: &'a P) -> Target<'a> {
+        Target { destination: Destination::Path(path.as_ref()), progress: None }
     }
 }
 

@@ -40,7 +40,8 @@
 //!
 //! [`ops`] contains the functions, by group; the common ones are methods of [`Array`], too. Dtypes are promoted and shapes
 //! broadcast, as in NumPy; a scalar operand takes the dtype of the array. Operators are the same functions, but they panic where
-//! the functions return an error.
+//! the functions return an error. A literal on the left has a suffix (`1f64 - &x`) where the result is used within the same
+//! expression: Rust does not know its type otherwise.
 //!
 //! Methods take axes as `..` for all, a number, an array, slice, tuple or vector; [`keep`] keeps reduced axes with length one.
 //!
@@ -149,8 +150,8 @@
 //! let path = std::env::temp_dir().join(format!("umber-tour-{}.safetensors", std::process::id()));
 //! io::safetensors::save(&path, &[("weight".into(), Array::from([1.0f32, 2.0]))], None)?;
 //! let contents = io::safetensors::load(&path)?;
-//! let (name, weight) = &contents.arrays[0];
-//! assert_eq!((name.as_str(), weight.to_vec::<f32>()?), ("weight", vec![1.0, 2.0]));
+//! assert_eq!(contents.array("weight")?.to_vec::<f32>()?, [1.0, 2.0]);
+//! assert!(contents.array("bias").is_err()); // the error lists the names in the file
 //! # std::fs::remove_file(&path).ok();
 //! # Ok::<(), umber::Error>(())
 //! ```
@@ -158,7 +159,8 @@
 //! # Threads
 //!
 //! Arrays can be sent to and shared between threads, also before they are evaluated: the first thread that needs a value computes
-//! it, and the others wait. Kernels split large work over a thread pool.
+//! it, and the others wait. Kernels split large work over a thread pool. Draws without a key share one state of the process: threads
+//! that should draw the same numbers in each run use keys of their own, from [`ops::random::split`].
 //!
 //! ```
 //! use umber::Array;
@@ -176,7 +178,7 @@
 //! # Errors
 //!
 //! Functions return an [`Error`] with a kind, the operation that failed, and the rule that was broken; its text contains the
-//! last two. A failed call has no side effects.
+//! last two. A failed call has no side effects. In programs with errors of other libraries, `?` converts it to `Box<dyn Error>`.
 //!
 //! ```
 //! use umber::{Array, ErrorKind, ops};

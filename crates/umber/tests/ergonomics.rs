@@ -10,9 +10,10 @@ use std::panic::catch_unwind;
 
 use umber::ndarray::{from_ndarray, to_ndarray};
 use umber::ops::{self, Closeness, Split};
+use umber::transforms::value_and_grad;
 use umber::{
-    Array, Complex32, DType, ErrorKind, KeepAxes, Result, Shape, assert_allclose, assert_array_eq, f16, keep,
-    s,
+    Array, Complex32, DType, ErrorKind, KeepAxes, Result, Shape, assert_allclose, assert_array_eq, f16, io,
+    keep, s,
 };
 
 fn matrix() -> Array {
@@ -201,6 +202,57 @@ fn arrays_survive_serde_in_every_dtype() -> Result<()> {
         assert!(error.contains(reason), "{error}");
     }
     Ok(())
+}
+
+#[test]
+fn files_are_named_by_any_path() -> Result<()> {
+    let folder = std::env::temp_dir().join(format!("umber-paths-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("x.safetensors");
+    let text: String = path.to_str().unwrap().to_owned();
+    let arrays = |value: f32| vec![("a".to_owned(), Array::from([value]))];
+
+    io::safetensors::save(&path, &arrays(1.0), None)?;
+    assert_array_eq!(io::safetensors::load(&text)?.array("a")?, [1.0f32]);
+    io::safetensors::save(text.as_str(), &arrays(2.0), None)?;
+    assert_array_eq!(io::safetensors::load(text.as_str())?.array("a")?, [2.0f32]);
+    io::safetensors::save(&text, &arrays(3.0), None)?;
+    assert_array_eq!(io::safetensors::load(path.as_path())?.array("a")?, [3.0f32]);
+    assert_array_eq!(io::safetensors::load(path.clone())?.array("a")?, [3.0f32]);
+    assert!(matches!(io::load(text.as_str())?, io::Loaded::Safetensors(_)));
+    std::fs::remove_dir_all(&folder).unwrap();
+
+    let missing = io::safetensors::load("no-such-folder/x.safetensors").unwrap_err();
+    assert_eq!(missing.kind(), ErrorKind::NotFound);
+    Ok(())
+}
+
+#[test]
+fn files_name_their_arrays_in_errors() -> Result<()> {
+    let path = std::env::temp_dir().join(format!("umber-names-{}.npz", std::process::id()));
+    let arrays: Vec<(String, Array)> = (0..9).map(|i| (format!("layer{i}"), Array::from(i))).collect();
+    io::npz::save(&path, &arrays, io::npz::Compression::None)?;
+    let contents = io::npz::load(&path)?;
+    assert_array_eq!(contents.array("layer8")?, 8);
+    let error = contents.array("layer9").unwrap_err();
+    assert_eq!((error.kind(), error.op()), (ErrorKind::Value, Some("load")));
+    assert!(
+        error.to_string().starts_with("[load] no array is named 'layer9'; the file has 'layer0', "),
+        "{error}"
+    );
+    assert!(error.to_string().ends_with("'layer7', … (9 arrays)"), "{error}");
+    std::fs::remove_file(&path).unwrap();
+    Ok(())
+}
+
+#[test]
+fn a_gradient_of_a_missing_argument_is_an_error() {
+    let product = |x: &[Array]| Ok(&x[0] * &x[1]);
+    let error = value_and_grad(product, &[2])(&[Array::from(1.0f32), Array::from(2.0f32)]).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "[value_and_grad] argnums names argument 2, but the function was called with 2 arguments"
+    );
 }
 
 #[test]

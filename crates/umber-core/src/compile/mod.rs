@@ -224,7 +224,31 @@ fn fused(program: &Program) -> Result<(Program, Vec<Array>)> {
 
 /// Return a function that records the graph of another one on its first call and replays it on later calls.
 ///
-/// The function is traced once for every combination of shapes and dtypes of its arguments.
+/// The function is traced once for every combination of shapes and dtypes of its arguments. All else that it reads is a constant of
+/// that trace: captured arrays, Rust values, and the keys of draws without a key. Give what changes between calls as arguments:
+/// parameters, optimizer states, the number of the step as an array, random keys. The value of an argument cannot be read during
+/// the trace ([`ErrorKind::NoValue`](umber_types::ErrorKind)).
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Result};
+/// use umber::compile::compile;
+/// use umber::transforms::value_and_grad;
+///
+/// let loss = |arguments: &[Array]| -> Result<Array> { (&arguments[0] - &arguments[1]).square()?.sum(..) };
+/// let loss_and_gradients = value_and_grad(loss, &[0]);
+/// // One step of gradient descent: (weights, target, learning rate) to (weights, loss).
+/// let step = compile(|arguments| {
+///     let (loss, gradients) = loss_and_gradients(&arguments[..2])?;
+///     Ok(vec![&arguments[0] - &gradients[0] * &arguments[2], loss])
+/// });
+/// let (mut weights, target) = (Array::from([1.0f32, 2.0]), Array::from([0.0f32, 0.0]));
+/// for rate in [0.25f32, 0.5] {
+///     weights = step(&[weights, target.clone(), Array::from(rate)])?.remove(0);
+/// }
+/// assert_eq!(weights.to_vec::<f32>()?, [0.0, 0.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn compile<F>(f: F) -> impl Fn(&[Array]) -> Result<Vec<Array>>
 where
     F: Fn(&[Array]) -> Result<Vec<Array>>,

@@ -697,6 +697,7 @@ pub fn divmod(a: &Array, b: &Array) -> Result<(Array, Array)> {
 /// assert_eq!(ops::select(&positive, &x, &Array::from(0.0f32))?.to_vec::<f32>()?, [0.0, 2.0]);
 /// # Ok::<(), umber::Error>(())
 /// ```
+#[doc(alias = "where")]
 pub fn select(condition: &Array, a: &Array, b: &Array) -> Result<Array> {
     let dtype = promote(a.dtype(), b.dtype());
     let shape = common_shape("where", &[condition, a, b])?;

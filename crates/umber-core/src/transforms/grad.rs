@@ -8,6 +8,15 @@ use crate::graph::Array;
 use crate::primitives::rules::conj;
 
 /// Return a function that computes the gradient of a scalar-valued function of one array.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::Array;
+/// use umber::transforms::grad;
+/// let slope = grad(|x| x.square()?.sum(..));
+/// assert_eq!(slope(&Array::from([1.0f32, 2.0]))?.to_vec::<f32>()?, [2.0, 4.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn grad<F>(f: F) -> impl Fn(&Array) -> Result<Array>
 where
     F: Fn(&Array) -> Result<Array>,
@@ -21,7 +30,28 @@ where
 
 /// Return a function that computes the value of a scalar-valued function and its gradient.
 ///
-/// The gradient is taken with respect to the arguments numbered by `argnums`.
+/// The gradient is taken with respect to the arguments numbered by `argnums`; there is one gradient for each of them.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::{Array, Result};
+/// use umber::transforms::value_and_grad;
+/// // Arguments: weights, bias, inputs, targets. The first two are trained.
+/// let loss = |arguments: &[Array]| -> Result<Array> {
+///     let [weights, bias, x, y] = arguments else { unreachable!("called with four arrays") };
+///     (x.matmul(weights)? + bias - y).square()?.mean(..)
+/// };
+/// let arguments = [
+///     Array::from([2.0f32]),
+///     Array::from(1.0f32),
+///     Array::from([[1.0f32], [3.0]]),
+///     Array::from([3.0f32, 5.0]),
+/// ];
+/// let (value, gradients) = value_and_grad(loss, &[0, 1])(&arguments)?;
+/// assert_eq!(value.item()?.as_f64(), 2.0);
+/// assert_eq!((gradients[0].to_vec::<f32>()?, gradients[1].item()?.as_f64()), (vec![6.0], 2.0));
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn value_and_grad<F>(f: F, argnums: &[usize]) -> impl Fn(&[Array]) -> Result<(Array, Vec<Array>)> + use<F>
 where
     F: Fn(&[Array]) -> Result<Array>,
@@ -32,8 +62,8 @@ where
         for &i in &argnums {
             let Some(primal) = arguments.get(i) else {
                 umber_types::bail!(
-                    Value("grad"),
-                    "argument {i} is missing: the function takes {} arguments",
+                    Value("value_and_grad"),
+                    "argnums names argument {i}, but the function was called with {} arguments",
                     arguments.len()
                 );
             };

@@ -23,6 +23,18 @@ type NodeTangents = SmallVec<[Option<Array>; 4]>;
 /// Compute the outputs of a function and a Jacobian-vector product.
 ///
 /// The outputs are those of `f` at `primals`; the product is their directional derivative along `tangents`.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::Array;
+/// use umber::transforms::jvp;
+/// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([3.0f32, 4.0]));
+/// let tangents = [Array::from([1.0f32, 0.0]), Array::from([0.0f32, 1.0])];
+/// let (outputs, pushed) = jvp(|x| Ok(vec![&x[0] * &x[1]]), &[x, y], &tangents)?;
+/// assert_eq!(outputs[0].to_vec::<f32>()?, [3.0, 8.0]);
+/// assert_eq!(pushed[0].to_vec::<f32>()?, [3.0, 2.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn jvp(
     f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
     primals: &[Array],

@@ -22,6 +22,18 @@ type Outputs = SmallVec<[Option<Array>; 1]>;
 /// Compute the outputs of a function and a vector-Jacobian product.
 ///
 /// The outputs are those of `f` at `primals`; the product holds the cotangents of `primals` for `cotangents` of the outputs.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::Array;
+/// use umber::transforms::vjp;
+/// let (x, y) = (Array::from([1.0f32, 2.0]), Array::from([3.0f32, 4.0]));
+/// let (outputs, pulled) = vjp(|x| Ok(vec![&x[0] * &x[1]]), &[x, y], &[Array::from([1.0f32, 10.0])])?;
+/// assert_eq!(outputs[0].to_vec::<f32>()?, [3.0, 8.0]);
+/// assert_eq!(pulled[0].to_vec::<f32>()?, [3.0, 40.0]);
+/// assert_eq!(pulled[1].to_vec::<f32>()?, [1.0, 20.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn vjp(
     f: impl FnOnce(&[Array]) -> Result<Vec<Array>>,
     primals: &[Array],

@@ -20,6 +20,18 @@ use crate::primitives::rules::{self, cast, move_axis};
 ///
 /// The batch axes are `in_axes` of the inputs and `out_axes` of the outputs. `None` in `in_axes` passes the whole input to
 /// every element. A single entry applies to all.
+///
+/// ```
+/// # use umber_core as umber;
+/// use umber::Array;
+/// use umber::transforms::vmap;
+/// // The product of a matrix with each row of a batch.
+/// let product = vmap(|x| Ok(vec![x[0].matmul(&x[1])?]), &[None, Some(0)], &[Some(0)]);
+/// let matrix = Array::from([[0.0f32, 1.0], [1.0, 0.0]]);
+/// let rows = Array::from([[1.0f32, 2.0], [3.0, 4.0]]);
+/// assert_eq!(product(&[matrix, rows])?[0].to_vec::<f32>()?, [2.0, 1.0, 4.0, 3.0]);
+/// # Ok::<(), umber::Error>(())
+/// ```
 pub fn vmap<F>(
     f: F,
     in_axes: &[Option<i64>],

@@ -11,7 +11,7 @@ use super::affine::{Affine, GROUP};
 use super::blocks::Block;
 use super::*;
 use crate::source::{Cursor, filled_array};
-use crate::{Mapping, Source, Value, shape_of};
+use crate::{Mapping, Source, Value, named, shape_of};
 
 /// The content of a file.
 #[derive(Debug)]
@@ -22,11 +22,21 @@ pub struct Contents {
     pub metadata: Vec<(String, Value)>,
 }
 
+impl Contents {
+    /// The array with this name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn array(&self, name: &str) -> Result<&Array> {
+        named(&self.arrays, name)
+    }
+}
+
 /// Maximum nesting depth of lists.
 pub(super) const MAX_DEPTH: u32 = 8;
 
 /// Map the arrays in a file; quantised blocks are read.
-pub fn load(path: &Path) -> Result<Contents> {
+pub fn load(path: impl AsRef<Path>) -> Result<Contents> {
     read(&Source::open(path, Mapping::Share)?)
 }
 
