@@ -131,7 +131,7 @@ fn a_failed_write_keeps_the_old_file() {
     let target = Target::from(&path.0).reporting(&mut stop);
     assert_eq!(npy::save(target, &Array::from([1])), Err(Error::interrupted()));
     assert!(npy::load(&path.0).expect("the file is valid").equals(&sample()).expect("the shapes match"));
-    let absent = npy::load(&path.0.with_extension("absent")).expect_err("the file does not exist");
+    let absent = npy::load(path.0.with_extension("absent")).expect_err("the file does not exist");
     assert!(absent.kind() == ErrorKind::NotFound, "{absent}");
 }
 

@@ -142,8 +142,8 @@ impl PyBuffer {
         Ok(self.perm(py, index)?.into_pyobject(py)?.into_any())
     }
 
-    fn __iter__(slf: &Bound<'_, Self>) -> PyResult<PyBufferIterator> {
-        Ok(PyBufferIterator { buffer: slf.get().0.clone(), next: 0.into() })
+    fn __iter__(&self) -> PyBufferIterator {
+        PyBufferIterator { buffer: self.0.clone(), next: 0.into() }
     }
 
     /// Number of samples.

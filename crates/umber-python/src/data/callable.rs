@@ -80,7 +80,7 @@ impl KeyTransform {
 }
 
 impl Operation for KeyTransform {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "key_transform"
     }
 

@@ -48,7 +48,7 @@ pub(super) fn detached<T: Send>(py: Python<'_>, body: impl Send + FnOnce() -> T)
         let result = body();
         drop(call);
         while is_ending() {
-            std::thread::sleep(Duration::from_secs(3600));
+            std::thread::sleep(Duration::from_hours(1));
         }
         result
     })

@@ -1,5 +1,8 @@
 //! `umber.data`: pipelines of samples that feed arrays.
 
+// Examples in Python index dicts by texts.
+#![allow(clippy::doc_link_with_quotes)]
+
 mod buffer;
 mod by_rank;
 mod callable;

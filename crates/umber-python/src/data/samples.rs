@@ -51,12 +51,9 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
     } else {
         object
     };
-    let shared = match convert::shared(array, Copying::IfNeeded)? {
-        Some(shared) => shared,
-        None => {
-            let class = object.get_type().name()?;
-            return Err(PyTypeError::new_err(format!("got {class}, expected bytes, numbers or an array")));
-        }
+    let Some(shared) = convert::shared(array, Copying::IfNeeded)? else {
+        let class = object.get_type().name()?;
+        return Err(PyTypeError::new_err(format!("got {class}, expected bytes, numbers or an array")));
     };
     let evaluated = enter(py, || {
         shared.eval()?;
@@ -123,12 +120,12 @@ pub(super) fn object_of(py: Python<'_>, value: Value, views: Views) -> PyResult<
 }
 
 /// A dict of a sample's arrays. `is_array` tells the keys whose values are arrays of umber.
-pub(super) fn dict_of<'py>(
-    py: Python<'py>,
+pub(super) fn dict_of(
+    py: Python<'_>,
     sample: Sample,
     views: Views,
     is_array: impl Fn(&str) -> bool,
-) -> PyResult<Bound<'py, PyDict>> {
+) -> PyResult<Bound<'_, PyDict>> {
     let dict = PyDict::new(py);
     for (name, value) in sample {
         let views = if is_array(name.as_str()) { Views::Arrays } else { views };

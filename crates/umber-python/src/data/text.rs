@@ -332,7 +332,7 @@ impl CharTrieNode {
 /// [[0, 0, 2], [1, 2]]
 #[pyclass(name = "Tokenizer", module = "umber.data.core", frozen)]
 struct Tokenizer {
-    tokenizer: text::Tokenizer,
+    inner: text::Tokenizer,
     key: Key,
     calls: AtomicU64,
 }
@@ -343,9 +343,9 @@ impl Tokenizer {
     #[pyo3(signature = (trie, ignore_unk = false, trie_key_scores = Vec::new()))]
     fn new(trie: &CharTrie, ignore_unk: bool, trie_key_scores: Vec<f64>) -> PyResult<Tokenizer> {
         let unknown = unknown(ignore_unk);
-        let tokenizer = text::Tokenizer::new(trie.trie(), unknown, trie_key_scores)
+        let inner = text::Tokenizer::new(trie.trie(), unknown, trie_key_scores)
             .map_err(|error| fault("Tokenizer", &error))?;
-        Ok(Tokenizer { tokenizer, key: Key::next(), calls: AtomicU64::new(0) })
+        Ok(Tokenizer { inner, key: Key::next(), calls: AtomicU64::new(0) })
     }
 
     /// The tokens of least total cost; of several, those whose last token is longest.
@@ -373,7 +373,7 @@ impl Tokenizer {
     fn tokenize_shortest(&self, input: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         const OP: &str = "Tokenizer.tokenize_shortest";
         let input_bytes = text_of(OP, "input", input)?;
-        let tokens = input.py().detach(|| self.tokenizer.shortest(&input_bytes));
+        let tokens = input.py().detach(|| self.inner.shortest(&input_bytes));
         tokens.map_err(|error| fault(OP, &error))
     }
 
@@ -404,7 +404,7 @@ impl Tokenizer {
         let input_bytes = text_of(OP, "input", input)?;
         let index = self.calls.fetch_add(1, Ordering::Relaxed);
         let mut numbers = Draw::new(self.key, Position { epoch: 0, index }).numbers();
-        let tokens = input.py().detach(|| self.tokenizer.random(&input_bytes, || numbers.uniform()));
+        let tokens = input.py().detach(|| self.inner.random(&input_bytes, || numbers.uniform()));
         tokens.map_err(|error| fault(OP, &error))
     }
 
@@ -434,7 +434,7 @@ impl Tokenizer {
     fn tokenize(&self, input: &Bound<'_, PyAny>) -> PyResult<GraphInt64> {
         const OP: &str = "Tokenizer.tokenize";
         let input_bytes = text_of(OP, "input", input)?;
-        let graph = input.py().detach(|| self.tokenizer.graph(&input_bytes));
+        let graph = input.py().detach(|| self.inner.graph(&input_bytes));
         Ok(GraphInt64(Arc::new(graph.map_err(|error| fault(OP, &error))?)))
     }
 }

@@ -393,10 +393,11 @@ enum ColumnType {
     Texts(usize),
 }
 
+/// The names of the columns of a table, and its chunks, each with all columns.
+pub(crate) type Table = (Vec<String>, Vec<Vec<TableColumn>>);
+
 /// The names and chunks of a table that speaks Arrow; `None` if the object does not. Errors name the column.
-pub(crate) fn import_table(
-    object: &Bound<'_, PyAny>,
-) -> PyResult<Option<(Vec<String>, Vec<Vec<TableColumn>>)>> {
+pub(crate) fn import_table(object: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
     let py = object.py();
     let Some((chunks, schema)) = parts(object)? else { return Ok(None) };
     // SAFETY: capsules and streams hold schemas that follow the specification.
