@@ -834,13 +834,18 @@ operations! {
     /// key : str
     ///     The key of the image, of shape (height, width, channels), or a stack of such.
     /// w, h : int
-    ///     Width and height of the result, which are cut to those of the image.
+    ///     Width and height of the result.
     /// output_key : str, optional
     ///     Where the result goes. Default: it replaces the value.
     ///
     /// Returns
     /// -------
     /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a size is below one; when a sample is read, if the image is smaller.
     ///
     /// See Also
     /// --------
@@ -863,13 +868,18 @@ operations! {
     /// key : str
     ///     The key of the image, of shape (height, width, channels), or a stack of such.
     /// w, h : int
-    ///     Width and height of the result, which are cut to those of the image.
+    ///     Width and height of the result.
     /// output_key : str, optional
     ///     Where the result goes. Default: it replaces the value.
     ///
     /// Returns
     /// -------
     /// Buffer or Stream
+    ///
+    /// Raises
+    /// ------
+    /// ValueError
+    ///     If a size is below one; when a sample is read, if the image is smaller.
     ///
     /// See Also
     /// --------
