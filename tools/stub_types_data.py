@@ -33,6 +33,19 @@ IMPORTS = stub_types.IMPORTS | {
 IMPORTED_AS = stub_types.IMPORTED_AS
 
 PARAMETERS = {
+    **{f"_Mfsc.{name}": "int" for name in ("n_filterbank", "sampling_freq")},
+    **{
+        f"_Mfsc.{name}": "float"
+        for name in (
+            "frame_size_ms",
+            "frame_stride_ms",
+            "pre_emphasis_coeff",
+            "low_freq",
+            "high_freq",
+            "mel_floor",
+        )
+    },
+    **{f"_Mfsc.{name}": "str" for name in ("window_type", "freq_scale")},
     # Functions.
     "buffer_from_vector.data": "Iterable[_Sample]",
     "columns": "dict[str, Any]",

@@ -408,13 +408,18 @@ class Buffer:
         key : str
             The key of the image, of shape (height, width, channels), or a stack of such.
         w, h : int
-            Width and height of the result, which are cut to those of the image.
+            Width and height of the result.
         output_key : str, optional
             Where the result goes. Default: it replaces the value.
 
         Returns
         -------
         Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If a size is below one; when a sample is read, if the image is smaller.
 
         See Also
         --------
@@ -606,13 +611,18 @@ class Buffer:
         key : str
             The key of the image, of shape (height, width, channels), or a stack of such.
         w, h : int
-            Width and height of the result, which are cut to those of the image.
+            Width and height of the result.
         output_key : str, optional
             Where the result goes. Default: it replaces the value.
 
         Returns
         -------
         Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If a size is below one; when a sample is read, if the image is smaller.
 
         See Also
         --------
@@ -1585,7 +1595,7 @@ class Buffer:
         ikey : str
             The key of the text.
         byte_map : list of str or bytes
-            What each byte becomes; bytes beyond the list stay.
+            What each byte becomes; bytes beyond the list are removed.
         output_key : str, optional
             Where the result goes. Default: it replaces the value.
 
@@ -2329,7 +2339,6 @@ class CharTrieNode:
         """The number of the node, in the order in which nodes were made."""
 
 
-
 class GraphInt64:
     """All ways to make up a text of tokens, as `Tokenizer.tokenize` returns them.
 
@@ -2754,13 +2763,18 @@ class Stream:
         key : str
             The key of the image, of shape (height, width, channels), or a stack of such.
         w, h : int
-            Width and height of the result, which are cut to those of the image.
+            Width and height of the result.
         output_key : str, optional
             Where the result goes. Default: it replaces the value.
 
         Returns
         -------
         Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If a size is below one; when a sample is read, if the image is smaller.
 
         See Also
         --------
@@ -2952,13 +2966,18 @@ class Stream:
         key : str
             The key of the image, of shape (height, width, channels), or a stack of such.
         w, h : int
-            Width and height of the result, which are cut to those of the image.
+            Width and height of the result.
         output_key : str, optional
             Where the result goes. Default: it replaces the value.
 
         Returns
         -------
         Buffer or Stream
+
+        Raises
+        ------
+        ValueError
+            If a size is below one; when a sample is read, if the image is smaller.
 
         See Also
         --------
@@ -4073,7 +4092,7 @@ class Stream:
         ikey : str
             The key of the text.
         byte_map : list of str or bytes
-            What each byte becomes; bytes beyond the list stay.
+            What each byte becomes; bytes beyond the list are removed.
         output_key : str, optional
             Where the result goes. Default: it replaces the value.
 
@@ -4852,6 +4871,31 @@ class TokenizerIterator:
     def __next__(self) -> list[int]: ...
 
 
+class _Mfsc:
+    """Computes mel-frequency spectral coefficients: what `umber.data.features.mfsc` uses with ``native=True``.
+
+    Examples
+    --------
+    >>> from umber.data.features import mfsc
+    >>> mfsc(40, 16000, native=True)(np.zeros(16000, np.float32)).shape
+    (98, 40)
+    """
+    def __init__(
+        self,
+        n_filterbank: int,
+        sampling_freq: int,
+        frame_size_ms: float,
+        frame_stride_ms: float,
+        pre_emphasis_coeff: float,
+        window_type: str,
+        low_freq: float,
+        high_freq: float,
+        mel_floor: float,
+        freq_scale: str,
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
 def _close() -> None:
     """Stop the threads of all pipelines; called before the interpreter ends."""
 
@@ -4921,10 +4965,11 @@ def buffer_from_arrow(table: Any) -> Buffer:
 
     Examples
     --------
-    >>> dx.buffer_from_arrow({"x": 1})
-    Traceback (most recent call last):
-    ...
-    umber.core.ArgumentError: [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
+    >>> try:
+    ...     dx.buffer_from_arrow({"x": 1})
+    ... except TypeError as error:
+    ...     print(error)
+    [buffer_from_arrow] table: got dict, expected an object with __arrow_c_stream__ or __arrow_c_array__
     """
 
 
