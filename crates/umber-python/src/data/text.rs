@@ -329,7 +329,7 @@ impl CharTrieNode {
 /// >>> tokenizer.tokenize_shortest("aab")
 /// [1, 2]
 /// >>> list(TokenizerIterator(tokenizer.tokenize("aab")))
-/// [[0, 0, 2], [1, 2]]
+/// [[1, 2], [0, 0, 2]]
 #[pyclass(name = "Tokenizer", module = "umber.data.core", frozen)]
 struct Tokenizer {
     inner: text::Tokenizer,
@@ -475,7 +475,7 @@ impl GraphInt64 {
 /// >>> for token in ["a", "aa"]:
 /// ...     _ = trie.insert(token)
 /// >>> list(dx.core.TokenizerIterator(dx.core.Tokenizer(trie).tokenize("aa")))
-/// [[0, 0], [1]]
+/// [[1], [0, 0]]
 #[pyclass(name = "TokenizerIterator", module = "umber.data.core", frozen)]
 struct TokenizerIterator(Mutex<Walk>);
 
