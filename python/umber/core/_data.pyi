@@ -4765,7 +4765,7 @@ class Tokenizer:
     >>> tokenizer.tokenize_shortest("aab")
     [1, 2]
     >>> list(TokenizerIterator(tokenizer.tokenize("aab")))
-    [[0, 0, 2], [1, 2]]
+    [[1, 2], [0, 0, 2]]
     """
     def __init__(
         self,
@@ -4864,7 +4864,7 @@ class TokenizerIterator:
     >>> for token in ["a", "aa"]:
     ...     _ = trie.insert(token)
     >>> list(dx.core.TokenizerIterator(dx.core.Tokenizer(trie).tokenize("aa")))
-    [[0, 0], [1]]
+    [[1], [0, 0]]
     """
     def __init__(self, graph: GraphInt64) -> None: ...
     def __iter__(self) -> Self: ...
