@@ -399,6 +399,24 @@ def test_round_trip_without_copies():
     assert back.__array_interface__["data"][0] == x.__array_interface__["data"][0]
 
 
+def test_writes_to_the_memory_of_pandas_reach_no_recorded_operation():
+    memory = np.arange(3.0)
+
+    class Series:
+        """As pandas has it: over NumPy's memory, which programs write to."""
+
+        __module__ = "pandas.core.series"
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return mx.asarray(memory).__arrow_c_array__(requested_schema)
+
+    x = mx.from_arrow(Series())
+    doubled = x * 2
+    memory[0] = 100
+    assert doubled.tolist() == [0, 2, 4]
+    assert x.tolist() == [100, 1, 2]
+
+
 def test_pyarrow():
     pa = pytest.importorskip("pyarrow")
     for name in FORMATS:

@@ -122,6 +122,15 @@ impl DataError {
         self
     }
 
+    /// Name the stage in place of what it called.
+    #[must_use]
+    pub fn in_stage(mut self, stage: &str) -> DataError {
+        if !self.is_interrupt() {
+            self.0.stage = Some(Arc::from(stage));
+        }
+        self
+    }
+
     /// Name the sample, unless it is known.
     #[must_use]
     pub fn at_index(mut self, index: u64) -> DataError {

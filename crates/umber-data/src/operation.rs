@@ -79,7 +79,7 @@ impl Map {
     pub(crate) fn apply(&self, sample: Sample, position: Position) -> Result<Option<Sample>> {
         let draw = Draw::new(self.key, position);
         let made = self.watch.time(|| self.operation.apply(sample, &draw));
-        made.map_err(|error| error.at_stage(self.operation.name()).at_index(position.index))
+        made.map_err(|error| error.in_stage(self.operation.name()).at_index(position.index))
     }
 
     /// Whether a crop behind it can be done at once with it.
@@ -105,7 +105,7 @@ impl Map {
             let change = |value| resized_crop(&value, resizing, cropping, &draw);
             sample.update(&cropped.key, None, change)
         });
-        let named = |error: DataError| error.at_stage(self.operation.name()).at_index(position.index);
+        let named = |error: DataError| error.in_stage(self.operation.name()).at_index(position.index);
         Some(made.map(|()| Some(sample)).map_err(named))
     }
 

@@ -317,9 +317,16 @@ fn origin() -> Option<Arc<str>> {
             let file: String = code.getattr("co_filename").ok()?.extract().ok()?;
             let line: u32 = frame.getattr("f_lineno").ok()?.extract().ok()?;
             let next = frame.getattr("f_back").ok()?;
-            let is_ours = ["/umber/array_api/", "/umber/nn/", "/umber/optimizers/", "/umber/_errors.py"]
-                .iter()
-                .any(|path| file.contains(path));
+            let is_ours = [
+                "/umber/array_api/",
+                "/umber/nn/",
+                "/umber/optimizers/",
+                "/umber/data/",
+                "/umber/utils.py",
+                "/umber/_errors.py",
+            ]
+            .iter()
+            .any(|path| file.contains(path));
             if !is_ours || next.is_none() {
                 return Some(Arc::from(format!("{file}:{line}")));
             }

@@ -99,12 +99,24 @@ impl<T: Released> Drop for Owned<T> {
     }
 }
 
+/// Whether an object is one of pandas, whose columns may be NumPy arrays that programs write to.
+fn is_of_pandas(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    let module = object.get_type().module()?;
+    Ok(module.to_string_lossy().split('.').next() == Some("pandas"))
+}
+
+/// Whether others may write the memory of an object: Arrow's is immutable, but not where it is that of NumPy.
+fn stability_of(object: &Bound<'_, PyAny>) -> PyResult<ExternalWrites> {
+    Ok(if is_of_pandas(object)? { ExternalWrites::Possible } else { ExternalWrites::Fixed })
+}
+
 /// The type of an array: the dtype of its elements, in lists of these sizes.
 struct ArrayType {
     dtype: DType,
     lists: Vec<usize>,
     /// The number of the column, if the array is one of a table.
     column: Option<usize>,
+    stability: ExternalWrites,
 }
 
 /// Elements, and where they are null, if there are nulls.
@@ -144,7 +156,7 @@ impl ArrayType {
                 return Err(unsupported("dictionary-encoded arrays are not supported; decode them first"));
             }
             if let Some(dtype) = dtype_of(format) {
-                return Ok(ArrayType { dtype, lists, column });
+                return Ok(ArrayType { dtype, lists, column, stability: ExternalWrites::Fixed });
             }
             let list = text.strip_prefix("+w:").and_then(|size| size.parse::<usize>().ok());
             match list {
@@ -317,7 +329,7 @@ unsafe fn elements(
         strides: row_major_strides(&shape).iter().map(|step| step * itemsize as isize).collect(),
         shape,
         access: Access::ReadOnly,
-        stability: ExternalWrites::Fixed,
+        stability: array_type.stability,
         // `Level::buffer` has asked the operating system.
         provenance: Provenance::Owner,
     };
@@ -340,6 +352,7 @@ fn chunks(object: &Bound<'_, PyAny>) -> PyResult<Option<Chunks>> {
     let Some((chunks, schema)) = parts(object)? else { return Ok(None) };
     // SAFETY: capsules and streams hold schemas that follow the specification.
     let array_type = unsafe { ArrayType::of(&raw const *schema.0) }?;
+    let array_type = ArrayType { stability: stability_of(object)?, ..array_type };
     Ok(Some(Chunks { array_type, chunks }))
 }
 
@@ -400,6 +413,7 @@ pub(crate) type Table = (Vec<String>, Vec<Vec<TableColumn>>);
 pub(crate) fn import_table(object: &Bound<'_, PyAny>) -> PyResult<Option<Table>> {
     let py = object.py();
     let Some((chunks, schema)) = parts(object)? else { return Ok(None) };
+    let stability = stability_of(object)?;
     // SAFETY: capsules and streams hold schemas that follow the specification.
     let format = unsafe { format_of(&raw const *schema.0) }?;
     let count = size(schema.0.n_children)?;
@@ -429,7 +443,7 @@ pub(crate) fn import_table(object: &Bound<'_, PyAny>) -> PyResult<Option<Table>>
             // SAFETY: as above.
             _ => match unsafe { ArrayType::of(child) } {
                 Ok(array_type) if array_type.column.is_none() => {
-                    ColumnType::Rows(ArrayType { column: Some(index), ..array_type })
+                    ColumnType::Rows(ArrayType { column: Some(index), stability, ..array_type })
                 }
                 Ok(_) => {
                     return Err(unsupported(format!("column '{name}' is a struct; flatten the table first")));
@@ -533,7 +547,7 @@ unsafe fn texts(
         strides: row_major_strides(&shape),
         shape,
         access: Access::ReadOnly,
-        stability: ExternalWrites::Fixed,
+        stability: array_type.stability,
         // `Level::buffer` has asked the operating system.
         provenance: Provenance::Owner,
     };
@@ -641,8 +655,7 @@ pub(in super::super) enum Imported {
 /// chooses NaN; also the objects of pandas, whose memory is not immutable.
 pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> PyResult<Imported> {
     let has_method = object.hasattr(intern!(object.py(), "__array__"))?;
-    let module = object.get_type().module()?;
-    if has_method && module.to_string_lossy().split('.').next() == Some("pandas") {
+    if has_method && is_of_pandas(object)? {
         return Ok(Imported::Declined);
     }
     let Some(Chunks { array_type, chunks }) = chunks(object)? else { return Ok(Imported::Declined) };
@@ -690,7 +703,8 @@ pub(in super::super) fn import(object: &Bound<'_, PyAny>, copying: Copying) -> P
 /// Notes
 /// -----
 /// Booleans, which Arrow stores as bits, and data in several chunks are copied. Arrow data is immutable, so that operations on
-/// it stay lazy.
+/// it stay lazy; on objects of pandas, which may be over memory that NumPy writes to, they run when they are recorded. An array that
+/// pyarrow made over a NumPy array counts as immutable, too: do not write to it.
 ///
 /// Source: the Arrow C data interface and PyCapsule interface, https://arrow.apache.org/docs/format/CDataInterface.html.
 ///
