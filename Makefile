@@ -19,7 +19,7 @@ export PROPTEST_RNG_SEED ?= 1
 # assertions on, and are not optimised as far: a crate that is one unit takes twice as long to build.
 assertions = $(foreach crate,$(1),$(foreach setting,debug-assertions=true overflow-checks=true opt-level=2 \
 	codegen-units=16,--config profile.release.package.$(crate).$(setting)))
-with_assertions := $(call assertions,umber-core umber-io umber-data umber) --config profile.release.package.umber-python.opt-level=0
+with_assertions := $(call assertions,umber-codecs umber-core umber-io umber-data umber) --config profile.release.package.umber-python.opt-level=0
 # The same for all crates of ours, without the bindings.
 manifests := $(wildcard crates/*/Cargo.toml crates/kernels/*/Cargo.toml)
 bindings := umber-python umber-module

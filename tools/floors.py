@@ -24,6 +24,7 @@ from rust_source import tokens_of
 # The floor of each crate. A crate may depend only on lower floors, not on the same floor.
 FLOORS = {
     "umber-types": 0,
+    "umber-codecs": 0,
     "umber-kernels-base": 1,
     "umber-amx-emulator": 2,
     "umber-kernels-elementwise": 2,

@@ -4,7 +4,7 @@
 
 use std::io::{self, Read};
 
-use umber_data::records::compression;
+use umber_codecs::records::compression;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let (compression, reader) = compression::detect(bytes).expect("memory can be read");

@@ -4,7 +4,7 @@
 
 use std::io::{BufReader, Cursor};
 
-use umber_data::records::{CsvOptions, CsvReader, CsvRecord};
+use umber_codecs::records::{CsvOptions, CsvReader, CsvRecord};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let open = |capacity| {

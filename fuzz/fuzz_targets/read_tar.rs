@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use umber_data::records::{Nesting, TarIndex};
+use umber_codecs::records::{Nesting, TarIndex};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for nesting in [Nesting::Keep, Nesting::Open] {

@@ -1,8 +1,8 @@
 //! What the targets of all formats do.
 
 use umber::io::{Format, Loaded, Source, read};
-use umber_data::decode::{ImageOptions, decode, dimensions};
-use umber_data::sound::{self, Quality, SoundOptions};
+use umber_codecs::decode::{ImageOptions, decode, dimensions};
+use umber_codecs::sound::{self, Quality, SoundOptions};
 
 /// Read any bytes as a file of a format: an error, or arrays, all of whose elements can be read.
 pub fn read_as(format: Format, bytes: &[u8]) {

@@ -12,23 +12,20 @@
 //! Read in this order: [`value`], [`sample`], [`ticket`], [`operation`], [`buffer`], [`stream`], [`stage`], [`run`].
 
 pub mod buffer;
-pub mod decode;
 pub mod error;
-pub mod image;
 pub mod operation;
 pub mod ops;
 pub mod random;
-pub mod records;
 pub mod run;
 pub mod sample;
-pub mod sound;
 pub mod source;
 pub mod stage;
 pub mod state;
 pub mod stream;
-pub mod text;
 pub mod ticket;
 pub mod value;
+
+pub use umber_codecs::{decode, image, records, sound, text};
 
 pub use buffer::Buffer;
 pub use error::{DataError, Result};

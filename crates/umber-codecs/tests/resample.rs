@@ -2,7 +2,7 @@
 
 use std::f64::consts::PI;
 
-use umber_data::sound::{Quality, SoundError, resample};
+use umber_codecs::sound::{Quality, SoundError, resample};
 
 const SINC: [Quality; 3] = [Quality::SincBest, Quality::SincMedium, Quality::SincFastest];
 const RATES: [(u32, u32); 9] = [

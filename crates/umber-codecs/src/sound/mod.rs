@@ -4,7 +4,7 @@
 //! names. Nothing here panics on any input, and no memory is allocated before its size was checked.
 //!
 //! ```
-//! use umber_data::sound::{SoundOptions, decode, info};
+//! use umber_codecs::sound::{SoundOptions, decode, info};
 //!
 //! # let mut file = b"RIFF\x28\0\0\0WAVEfmt \x10\0\0\0\x01\0\x01\0\x40\x1f\0\0\x80\x3e\0\0\x02\0\x10\0data\x04\0\0\0".to_vec();
 //! # file.extend([0, 64, 0, 192]);
@@ -12,7 +12,7 @@
 //! assert_eq!((sound.frames, sound.channels, sound.rate), (2, 1, 8000));
 //! assert_eq!(sound.samples, [0.5, -0.5]);
 //! assert_eq!(info(&file)?.frames, 2);
-//! # Ok::<(), umber_data::sound::SoundError>(())
+//! # Ok::<(), umber_codecs::sound::SoundError>(())
 //! ```
 
 mod error;

@@ -2,8 +2,8 @@
 
 use std::f64::consts::{PI, TAU};
 
-use umber_data::sound::SoundError;
-use umber_data::sound::mel::{FrequencyScale, Mfsc, MfscOptions, Window};
+use umber_codecs::sound::SoundError;
+use umber_codecs::sound::mel::{FrequencyScale, Mfsc, MfscOptions, Window};
 
 /// Noise and a tone at 8 kHz.
 fn sound(frames: usize) -> Vec<f32> {

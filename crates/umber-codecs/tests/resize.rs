@@ -1,7 +1,7 @@
 //! The triangle filter against Pillow's.
 
 use proptest::prelude::*;
-use umber_data::image::{Extent, ImageError, Window, crop, resize, resize_crop, smallest_side_size};
+use umber_codecs::image::{Extent, ImageError, Window, crop, resize, resize_crop, smallest_side_size};
 
 const SOURCE: &[u8] = include_bytes!("fixtures/resized_source.raw");
 const EXTENT: Extent = Extent { width: 23, height: 17, channels: 3 };

@@ -1,7 +1,7 @@
 //! Records of files, on plain memory and streams: lines, CSV, members of tar archives, compressed data.
 //!
 //! ```
-//! use umber_data::records::{CsvOptions, CsvReader, CsvRecord, LineReader, RecordError};
+//! use umber_codecs::records::{CsvOptions, CsvReader, CsvRecord, LineReader, RecordError};
 //!
 //! let mut lines = LineReader::new(&b"one\ntwo"[..]);
 //! let mut line = Vec::new();

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use proptest::prelude::*;
-use umber_data::sound::{Quality, Sound, SoundError, SoundInfo, SoundOptions, decode, decode_into, info};
+use umber_codecs::sound::{Quality, Sound, SoundError, SoundInfo, SoundOptions, decode, decode_into, info};
 
 const LOSSLESS: [&str; 12] = [
     "u8.wav",

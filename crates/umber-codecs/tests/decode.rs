@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use proptest::prelude::*;
-use umber_data::decode::{DecodeError, Image, ImageOptions, decode, dimensions};
+use umber_codecs::decode::{DecodeError, Image, ImageOptions, decode, dimensions};
 
 /// What `fixtures/make.py` says of a file.
 struct Fixture {

@@ -140,12 +140,12 @@ fn format_of(bytes: &[u8]) -> Result<Format> {
 /// The pixels of an image file.
 ///
 /// ```
-/// use umber_data::decode::{ImageOptions, decode};
+/// use umber_codecs::decode::{ImageOptions, decode};
 ///
 /// let image = decode(b"P2 2 1 255 7 9", &ImageOptions::default())?;
 /// assert_eq!((image.width, image.height, image.channels), (2, 1, 1));
 /// assert_eq!(image.pixels, [7, 9]);
-/// # Ok::<(), umber_data::decode::DecodeError>(())
+/// # Ok::<(), umber_codecs::decode::DecodeError>(())
 /// ```
 pub fn decode(bytes: &[u8], options: &ImageOptions) -> Result<Image> {
     if let Some(channels) = options.channels

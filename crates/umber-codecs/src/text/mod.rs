@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use umber_data::text::{Bpe, BpeMerges, TextError, Tokenizer, Trie, Unknown};
+//! use umber_codecs::text::{Bpe, BpeMerges, TextError, Tokenizer, Trie, Unknown};
 //!
 //! let mut trie = Trie::new();
 //! for token in ["a", "aa", "b"] {
