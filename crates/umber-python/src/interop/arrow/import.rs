@@ -547,7 +547,7 @@ unsafe fn texts(
         strides: row_major_strides(&shape),
         shape,
         access: Access::ReadOnly,
-        stability: array_type.stability,
+        stability: ExternalWrites::Fixed,
         // `Level::buffer` has asked the operating system.
         provenance: Provenance::Owner,
     };
