@@ -11255,7 +11255,8 @@ def from_arrow(
     Notes
     -----
     Booleans, which Arrow stores as bits, and data in several chunks are copied. Arrow data is immutable, so that operations on
-    it stay lazy.
+    it stay lazy; on objects of pandas, which may be over memory that NumPy writes to, they run when they are recorded. An array that
+    pyarrow made over a NumPy array counts as immutable, too: do not write to it.
 
     Source: the Arrow C data interface and PyCapsule interface, https://arrow.apache.org/docs/format/CDataInterface.html.
 

@@ -501,7 +501,8 @@ class Buffer:
         Parameters
         ----------
         key : str
-            The key of the uint8 image, of shape (height, width, channels), or a stack of such.
+            The key of the image, of shape (height, width, channels), or a stack of such. Any dtype: of floating images in [0, 1], pass
+            ``scale=1``.
         mean, std : float or sequence of float
             A number, or one for each channel.
         scale : float, optional
@@ -2856,7 +2857,8 @@ class Stream:
         Parameters
         ----------
         key : str
-            The key of the uint8 image, of shape (height, width, channels), or a stack of such.
+            The key of the image, of shape (height, width, channels), or a stack of such. Any dtype: of floating images in [0, 1], pass
+            ``scale=1``.
         mean, std : float or sequence of float
             A number, or one for each channel.
         scale : float, optional
