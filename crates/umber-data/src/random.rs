@@ -1,7 +1,6 @@
 //! Random numbers of a pipeline: a counter hashed under a key, so that they depend on the sample's position and nothing else.
 
-use std::sync::Mutex;
-
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 use umber_kernels::random::threefry2x32;
 
 /// The key of a stage that draws random numbers.
@@ -18,7 +17,7 @@ pub struct Position {
 }
 
 /// The seed of the process and the number of keys made from it.
-static SEED: Mutex<(u64, u32)> = Mutex::new((1234, 0));
+static SEED: ForkMutex<(u64, u32)> = ForkMutex::new(|| (1234, 0), (1234, 0), Level::Last, InChild::Keep);
 
 fn words(number: u64) -> [u32; 2] {
     [(number >> 32) as u32, number as u32]
@@ -32,7 +31,7 @@ impl Key {
 
     /// The key of the next random stage: a function of the process's seed and of the number of keys made since it was set.
     pub fn next() -> Key {
-        let mut state = SEED.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut state = SEED.lock();
         let count = state.1;
         state.1 = count.wrapping_add(1);
         Key(threefry2x32(words(state.0), [count, 0x006b_6579]))
@@ -68,7 +67,7 @@ impl Key {
 
 /// Set the process's seed and count its random stages from zero again. Stages that exist keep their keys.
 pub fn set_seed(seed: u64) {
-    *SEED.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = (seed, 0);
+    *SEED.lock() = (seed, 0);
 }
 
 /// The random numbers of one sample at one stage.

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use smallvec::SmallVec;
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 
 use crate::error::Result;
 use crate::fault;
@@ -14,12 +15,13 @@ use crate::value::Value;
 #[derive(Clone, Eq)]
 pub struct Name(Arc<str>);
 
-static NAMES: Mutex<Option<HashSet<Arc<str>>>> = Mutex::new(None);
+static NAMES: ForkMutex<Option<HashSet<Arc<str>>>> =
+    ForkMutex::new(|| None, None, Level::Last, InChild::Keep);
 
 impl Name {
     /// The name with this text.
     pub fn new(text: &str) -> Name {
-        let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut names = NAMES.lock();
         let names = names.get_or_insert_with(HashSet::new);
         if let Some(name) = names.get(text) {
             return Name(Arc::clone(name));

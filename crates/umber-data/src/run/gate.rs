@@ -7,6 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use umber_core::frontend::check_interrupted;
+use umber_kernels::fork::generation;
 
 use crate::error::Result;
 use crate::fault;
@@ -39,12 +40,20 @@ pub(super) fn waiting_for<T>(pool: usize, body: impl FnOnce() -> T) -> T {
     result
 }
 
+/// Who uses a value, and how many threads wait for it.
+#[derive(Default)]
+struct Queue {
+    holder: Option<Arc<Thread>>,
+    waiting: usize,
+}
+
 /// Guards a value that one thread at a time uses.
 pub(crate) struct Gate<T> {
-    holder: Mutex<Option<Arc<Thread>>>,
+    queue: Mutex<Queue>,
     freed: Condvar,
     value: Mutex<T>,
-    process: u32,
+    /// The forks before it was made. Cheaper to ask for than the process.
+    generation: u8,
 }
 
 /// The right to use the value of a gate.
@@ -57,10 +66,10 @@ pub(crate) struct Passed<'a, T> {
 impl<T> Gate<T> {
     pub(crate) fn new(value: T) -> Gate<T> {
         Gate {
-            holder: Mutex::default(),
+            queue: Mutex::default(),
             freed: Condvar::new(),
             value: Mutex::new(value),
-            process: std::process::id(),
+            generation: generation(),
         }
     }
 
@@ -70,12 +79,12 @@ impl<T> Gate<T> {
     /// If the holder waits for the calling thread, or is a thread that this child of a process does not have, or the user interrupts
     /// the program.
     pub(crate) fn pass(&self) -> Result<Passed<'_, T>> {
-        if self.process != std::process::id() {
+        if self.generation != generation() {
             return self.pass_in_child();
         }
         let own = THREAD.with(Arc::clone);
-        let mut holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(other) = &*holder {
+        let mut queue = self.lock();
+        while let Some(other) = &queue.holder {
             let waits_for = other.waits_for.load(Ordering::SeqCst);
             if Arc::ptr_eq(other, &own) || (waits_for != 0 && waits_for == OWN_POOL.get()) {
                 return Err(fault!(
@@ -84,33 +93,39 @@ impl<T> Gate<T> {
                      stream after the sample is read"
                 ));
             }
-            let waited = self.freed.wait_timeout(holder, SIGNAL_INTERVAL);
+            queue.waiting += 1;
+            let waited = self.freed.wait_timeout(queue, SIGNAL_INTERVAL);
             let (guard, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
-            holder = guard;
+            queue = guard;
+            queue.waiting -= 1;
             if timeout.timed_out() && OWN_POOL.get() == 0 {
-                drop(holder);
+                drop(queue);
                 check_interrupted()?;
-                holder = self.holder.lock().unwrap_or_else(PoisonError::into_inner);
+                queue = self.lock();
             }
         }
-        *holder = Some(own);
-        drop(holder);
+        queue.holder = Some(own);
+        drop(queue);
         Ok(Passed { gate: self, value: Some(self.value.lock().unwrap_or_else(PoisonError::into_inner)) })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Threads of the parent may have held either lock.
     fn pass_in_child(&self) -> Result<Passed<'_, T>> {
         let until = Instant::now() + Duration::from_millis(200);
         loop {
-            let holder = match self.holder.try_lock() {
-                Ok(holder) => Some(holder),
+            let queue = match self.queue.try_lock() {
+                Ok(queue) => Some(queue),
                 Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
                 Err(TryLockError::WouldBlock) => None,
             };
-            if let Some(mut holder) = holder.filter(|holder| holder.is_none())
+            if let Some(mut queue) = queue.filter(|queue| queue.holder.is_none())
                 && let Ok(value) = self.value.try_lock()
             {
-                *holder = Some(THREAD.with(Arc::clone));
+                queue.holder = Some(THREAD.with(Arc::clone));
                 return Ok(Passed { gate: self, value: Some(value) });
             }
             if Instant::now() >= until {
@@ -147,7 +162,13 @@ impl<T> DerefMut for Passed<'_, T> {
 impl<T> Drop for Passed<'_, T> {
     fn drop(&mut self) {
         self.value = None;
-        *self.gate.holder.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        self.gate.freed.notify_one();
+        let mut queue = self.gate.lock();
+        queue.holder = None;
+        let is_awaited = queue.waiting > 0;
+        drop(queue);
+        // To wake nobody is a call of the system, too.
+        if is_awaited {
+            self.gate.freed.notify_one();
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use umber_core::frontend::check_interrupted;
+use umber_kernels::fork::{ForkMutex, InChild, Level};
 
 use crate::error::Result;
 use crate::fault;
@@ -60,11 +61,11 @@ pub struct Pool {
     lane: Lane,
 }
 
-static POOLS: Mutex<Vec<Weak<Pool>>> = Mutex::new(Vec::new());
+static POOLS: ForkMutex<Vec<Weak<Pool>>> = ForkMutex::new(Vec::new, Vec::new(), Level::Last, InChild::Renew);
 
 /// Close all pools and wait for their threads, for at most `limit`. To be called before the program's interpreter goes.
 pub fn close_all(limit: Duration) {
-    let pools = std::mem::take(&mut *POOLS.lock().unwrap_or_else(PoisonError::into_inner));
+    let pools = std::mem::take(&mut *POOLS.lock());
     let until = Instant::now() + limit;
     for pool in pools.iter().filter_map(Weak::upgrade) {
         pool.close();
@@ -96,7 +97,7 @@ impl Pool {
                 break;
             }
         }
-        let mut pools = POOLS.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pools = POOLS.lock();
         pools.retain(|pool| pool.strong_count() > 0);
         pools.push(Arc::downgrade(&pool));
         pool

@@ -28,12 +28,14 @@ pub(super) struct Upstream {
     window: VecDeque<Entry>,
     /// The state behind the last sample that was read, while tickets are under way.
     after: Option<State>,
+    /// Whether a ticket may give no sample, once it is known.
+    may_drop: Option<bool>,
 }
 
 impl Upstream {
     /// The samples of `stream`.
     pub(super) fn new(stream: Stream) -> Upstream {
-        Upstream { stream, window: VecDeque::new(), after: None }
+        Upstream { stream, window: VecDeque::new(), after: None, may_drop: None }
     }
 
     /// The stream.
@@ -78,7 +80,9 @@ impl Upstream {
 
     /// The next ticket: one that has not run where every ticket gives a sample, else the next sample.
     pub(super) fn ticket(&mut self, context: &Context<'_>) -> Option<Ticket> {
-        if !self.stream.may_drop() {
+        // Asked once: to ask takes as long as to draw.
+        let may_drop = *self.may_drop.get_or_insert_with(|| self.stream.may_drop());
+        if !may_drop {
             return self.stream.draw(context);
         }
         self.next(context).map(|(read, position)| match read {
