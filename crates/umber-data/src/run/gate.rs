@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 use umber_core::frontend::check_interrupted;
-use umber_kernels::fork::generation;
+use umber_kernels::fork::{ForkMutex, InChild, Level, generation};
 
 use crate::error::Result;
 use crate::fault;
@@ -25,6 +25,9 @@ thread_local! {
     /// The pool that the thread belongs to; zero for none.
     static OWN_POOL: Cell<usize> = const { Cell::new(0) };
 }
+
+/// Forks are counted from the first use of such a lock on.
+static COUNTS_FORKS: ForkMutex<()> = ForkMutex::new(|| (), (), Level::Last, InChild::Keep);
 
 /// Say that the calling thread belongs to the pool at this address.
 pub(super) fn belong_to(pool: usize) {
@@ -65,6 +68,7 @@ pub(crate) struct Passed<'a, T> {
 
 impl<T> Gate<T> {
     pub(crate) fn new(value: T) -> Gate<T> {
+        drop(COUNTS_FORKS.lock());
         Gate {
             queue: Mutex::default(),
             freed: Condvar::new(),
