@@ -1,5 +1,6 @@
 """Samples share memory with what they come from, and no edit reaches what it should not."""
 
+import array
 import gc
 
 import numpy as np
@@ -235,3 +236,11 @@ def test_reads_of_a_batch_are_private_to_each_reader():
     first = cached[0]["x"]
     assert not first.flags.writeable or cached[0]["x"] is first
     assert cached[0]["x"][0].tolist() == [0, 1, 2, 3]
+
+
+def test_buffers_that_are_no_arrays_are_copied():
+    memory = array.array("f", [10, -2.5])
+    rows = dx.buffer_from_vector([{"x": memory}])
+    memory[0] = 0
+    assert rows[0]["x"].tolist() == [10, -2.5]
+    assert rows[0]["x"].dtype == np.float32

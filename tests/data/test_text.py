@@ -291,3 +291,15 @@ def test_names_of_mlx_data():
     assert dx.tokenizer_helpers.gpt2_byte_map
     with pytest.raises(AttributeError, match="nothing"):
         dx.nothing  # noqa: B018
+
+
+def test_a_tokenizer_sees_symbols_and_merges_that_are_added_later():
+    symbols, merges = dx.core.CharTrie(), dx.core.BPEMerges()
+    for letter in "abc":
+        symbols.insert(letter)
+    tokenizer = dx.core.BPETokenizer(symbols, merges)
+    assert tokenizer.tokenize("abc") == [0, 1, 2]
+    merges.add("a", "b", 3)
+    assert tokenizer.tokenize("abc") == [3, 2]
+    symbols.insert("d", 9)
+    assert tokenizer.tokenize("abd") == [3, 9]

@@ -246,10 +246,7 @@ impl Buffer {
             }
         };
         let shapes: Result<Vec<Shape>> = shapes;
-        let mut groups = options.group(&shapes.map_err(|error| error.at_stage("dynamic_batch"))?);
-        if !groups.left.is_empty() && !options.drops_outliers {
-            groups.batches.push(groups.left);
-        }
+        let groups = options.group(&shapes.map_err(|error| error.at_stage("dynamic_batch"))?);
         let arguments = format!("{options:?}");
         let (groups, options) = (groups.batches.into(), Arc::new(options.batch()));
         Ok(Buffer::of(Node::Grouped { source: self.clone(), groups, options, arguments }))

@@ -20,11 +20,11 @@ use umber_core::Shape;
 pub struct DynamicBatchOptions {
     /// The key whose values are measured.
     pub key: Name,
-    /// A batch has at least as many elements, padding counted, if that can be had.
+    /// A batch has at least as many elements, padding counted. Samples without others to reach it are left out.
     pub min_size: Option<u64>,
     /// A batch has at most as many elements, padding counted, unless one sample has more. Without it, everything is one batch.
     pub max_size: Option<u64>,
-    /// Whether samples that fit no batch are left out: larger than `max_size`, or without others to reach `min_size`.
+    /// Whether samples larger than `max_size` are left out, instead of being batches of their own.
     pub drops_outliers: bool,
     /// What shorter values are filled up with.
     pub padding: Padding,
@@ -161,7 +161,7 @@ pub struct DynamicBatch {
 
 impl DynamicBatch {
     /// Of `buffer_size` samples at a time; with a key, the batches of a group are shuffled. Samples that are too few for a batch of
-    /// `min_size` are kept for the next group, at most `most_kept`.
+    /// `min_size` are kept for the next group, at most `most_kept`; those of the last group are left out.
     ///
     /// # Errors
     /// If the buffer size is zero, or the least size exceeds the largest.
@@ -217,21 +217,9 @@ impl Expander for DynamicBatch {
         let mut samples = group;
         samples.append(&mut self.kept);
         let mut groups = self.options.group(&self.options.shapes(&samples)?);
-        let too_many = groups.left.split_off(groups.left.len().min(self.most_kept));
-        if !too_many.is_empty() && !self.options.drops_outliers {
-            groups.batches.push(too_many);
-        }
+        groups.left.truncate(self.most_kept);
         self.kept = groups.left.iter().map(|&index| samples[index as usize].clone()).collect();
         Ok(self.tickets(&samples, groups.batches, epoch))
-    }
-
-    fn finish(&mut self, epoch: u64) -> Result<Option<Tickets>> {
-        let kept = std::mem::take(&mut self.kept);
-        if kept.is_empty() || self.options.drops_outliers {
-            return Ok(None);
-        }
-        let all = (0..kept.len() as u64).collect();
-        Ok(Some(self.tickets(&kept, vec![all], epoch)))
     }
 
     fn is_clean(&self) -> bool {

@@ -30,15 +30,6 @@ pub trait Expander: Send {
     /// If the samples are not what it expects.
     fn expand(&mut self, group: Vec<Sample>, epoch: u64, context: &Context<'_>) -> Result<Tickets>;
 
-    /// The tickets of what it kept of earlier groups, at the end of a pass.
-    ///
-    /// # Errors
-    /// As for [`Expander::expand`].
-    fn finish(&mut self, epoch: u64) -> Result<Option<Tickets>> {
-        let _ = epoch;
-        Ok(None)
-    }
-
     /// Whether it keeps nothing of earlier groups.
     fn is_clean(&self) -> bool {
         true
@@ -125,10 +116,10 @@ impl<E: Expander> Expand<E> {
                 None => self.has_ended = true,
             }
         }
-        let epoch = self.position.epoch;
         if self.gathered.is_empty() {
-            return self.expander.finish(epoch);
+            return Ok(None);
         }
+        let epoch = self.position.epoch;
         self.expander.expand(std::mem::take(&mut self.gathered), epoch, context).map(Some)
     }
 

@@ -250,14 +250,13 @@ impl PyBuffer {
     /// size_buffer : Buffer, optional
     ///     A sample for each of this buffer, whose value of `key` is the shape. Default: the samples are made to measure them.
     /// min_data_size : int, optional
-    ///     Least number of elements of a batch, with padding. Default: none.
+    ///     Least number of elements of a batch, with padding; samples without others to reach it are left out. Default: none.
     /// max_data_size : int, optional
     ///     Largest number of elements of a batch, with padding. Default: none, so that all samples are one batch.
     /// pad, dim : dict, optional
     ///     As for `batch`.
     /// drop_outliers : bool, optional
-    ///     Leave out samples larger than `max_data_size`, and those too few for `min_data_size`. Default: False, they are batches
-    ///     of their own.
+    ///     Leave out samples larger than `max_data_size`. Default: False, they are batches of their own.
     ///
     /// Returns
     /// -------

@@ -39,14 +39,15 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
             .map_err(|_| PyValueError::new_err(format!("the integer {object} does not fit int64")))?;
         return Value::scalar(number).or_raise(py);
     }
-    // Lists have the dtype that NumPy gives them.
+    // Lists have the dtype that NumPy gives them. Buffers that are no arrays, such as array.array, are copied, as mlx-data does.
     let numpy;
     let array = if object.is_instance_of::<PyList>()
         || object.is_instance_of::<PyTuple>()
         || object.is_instance_of::<PyBool>()
         || object.is_instance_of::<PyComplex>()
+        || (!speaks_arrays(object)? && PyMemoryView::from(object).is_ok())
     {
-        numpy = py.import("numpy")?.call_method1("asarray", (object,))?;
+        numpy = py.import("numpy")?.call_method1("array", (object,))?;
         &numpy
     } else {
         object
@@ -60,6 +61,16 @@ pub(super) fn value_of(object: &Bound<'_, PyAny>) -> PyResult<Value> {
         Ok(shared)
     })?;
     Value::from_array(&evaluated).or_raise(py)
+}
+
+/// Whether an object has a protocol of arrays.
+fn speaks_arrays(object: &Bound<'_, PyAny>) -> PyResult<bool> {
+    for protocol in ["__array_interface__", "__dlpack__", "__array__", "__arrow_c_array__"] {
+        if object.hasattr(protocol)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A sample from a dict. `stage` and `index` are for errors.

@@ -253,14 +253,14 @@ impl PyStream {
     /// key : str
     ///     The key whose values are measured.
     /// min_data_size, max_data_size : int, optional
-    ///     Least and largest number of elements of a batch, with padding. Default: none.
+    ///     Least and largest number of elements of a batch, with padding. Samples without others to reach the least number wait for
+    ///     the next gathering, and are left out at the end. Default: none.
     /// pad, dim : dict, optional
     ///     As for `batch`.
     /// shuffle : bool, optional
     ///     Shuffle the batches of a gathering. Default: False, smaller samples first.
     /// drop_outliers : bool, optional
-    ///     Leave out samples larger than `max_data_size`, and at the end those too few for `min_data_size`. Default: False, they
-    ///     are batches of their own.
+    ///     Leave out samples larger than `max_data_size`. Default: False, they are batches of their own.
     /// max_skipped_samples : int, optional
     ///     How many samples that are too few for a batch are kept for the next gathering. Default: 1000.
     /// num_threads : int, optional

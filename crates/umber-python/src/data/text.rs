@@ -624,14 +624,42 @@ impl PyMerges {
 /// >>> BPETokenizer(symbols, merges).tokenize("aaa")
 /// [1, 0]
 #[pyclass(name = "BPETokenizer", module = "umber.data.core", frozen)]
-struct BpeTokenizer(Bpe);
+struct BpeTokenizer {
+    symbols: Py<CharTrie>,
+    merges: Py<PyMerges>,
+    made: Mutex<Option<MadeBpe>>,
+}
+
+/// A tokenizer, and the symbols and merges that it was made of, so that later ones are seen.
+#[derive(Clone)]
+struct MadeBpe {
+    symbols: Arc<Trie>,
+    merges: Arc<BpeMerges>,
+    bpe: Arc<Bpe>,
+}
+
+impl BpeTokenizer {
+    fn bpe(&self, py: Python<'_>) -> Arc<Bpe> {
+        let (symbols, merges) = (self.symbols.get().trie(), self.merges.get().merges());
+        let made = self.made.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(made) = made
+            && Arc::ptr_eq(&made.symbols, &symbols)
+            && Arc::ptr_eq(&made.merges, &merges)
+        {
+            return made.bpe;
+        }
+        let bpe = Arc::new(py.detach(|| Bpe::new(&symbols, &merges)));
+        let made = Some(MadeBpe { symbols, merges, bpe: Arc::clone(&bpe) });
+        *self.made.lock().unwrap_or_else(PoisonError::into_inner) = made;
+        bpe
+    }
+}
 
 #[pymethods]
 impl BpeTokenizer {
     #[new]
-    fn new(py: Python<'_>, symbols: &CharTrie, merges: &PyMerges) -> BpeTokenizer {
-        let (symbols, merges) = (symbols.trie(), merges.merges());
-        BpeTokenizer(py.detach(|| Bpe::new(&symbols, &merges)))
+    fn new(symbols: Py<CharTrie>, merges: Py<PyMerges>) -> BpeTokenizer {
+        BpeTokenizer { symbols, merges, made: Mutex::default() }
     }
 
     /// The tokens of a text.
@@ -660,7 +688,8 @@ impl BpeTokenizer {
     fn tokenize(&self, input: &Bound<'_, PyAny>) -> PyResult<Vec<i64>> {
         const OP: &str = "BPETokenizer.tokenize";
         let input_bytes = text_of(OP, "input", input)?;
-        let tokens = input.py().detach(|| self.0.encode(&input_bytes));
+        let bpe = self.bpe(input.py());
+        let tokens = input.py().detach(|| bpe.encode(&input_bytes));
         tokens.map_err(|error| fault(OP, &error))
     }
 }
