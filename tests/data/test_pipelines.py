@@ -323,8 +323,10 @@ def test_batches_have_at_least_their_least_size(is_stream):
     rng = np.random.default_rng(4)
     rows = dx.buffer_from_vector([{"x": np.ones(n)} for n in rng.integers(1, 30, 200)])
     limits = {"min_data_size": 90, "max_data_size": 100}
-    batches = rows.to_stream().dynamic_batch(50, "x", **limits) if is_stream else None
-    batches = batches or rows.dynamic_batch("x", **limits)
+    if is_stream:
+        batches = rows.to_stream().dynamic_batch(50, "x", **limits)
+    else:
+        batches = rows.dynamic_batch("x", **limits)
     sizes = [batch["x"].size for batch in batches]
     assert len(sizes) > 15
     assert all(90 <= size <= 100 for size in sizes)

@@ -1,7 +1,7 @@
 """Samples share memory with what they come from, and no edit reaches what it should not."""
 
-import array
 import gc
+from array import array as plain_buffer
 
 import numpy as np
 import pytest
@@ -239,7 +239,7 @@ def test_reads_of_a_batch_are_private_to_each_reader():
 
 
 def test_buffers_that_are_no_arrays_are_copied():
-    memory = array.array("f", [10, -2.5])
+    memory = plain_buffer("f", [10, -2.5])
     rows = dx.buffer_from_vector([{"x": memory}])
     memory[0] = 0
     assert rows[0]["x"].tolist() == [10, -2.5]

@@ -313,14 +313,13 @@ class Buffer:
         size_buffer : Buffer, optional
             A sample for each of this buffer, whose value of `key` is the shape. Default: the samples are made to measure them.
         min_data_size : int, optional
-            Least number of elements of a batch, with padding. Default: none.
+            Least number of elements of a batch, with padding; samples without others to reach it are left out. Default: none.
         max_data_size : int, optional
             Largest number of elements of a batch, with padding. Default: none, so that all samples are one batch.
         pad, dim : dict, optional
             As for `batch`.
         drop_outliers : bool, optional
-            Leave out samples larger than `max_data_size`, and those too few for `min_data_size`. Default: False, they are batches
-            of their own.
+            Leave out samples larger than `max_data_size`. Default: False, they are batches of their own.
 
         Returns
         -------
@@ -2626,14 +2625,14 @@ class Stream:
         key : str
             The key whose values are measured.
         min_data_size, max_data_size : int, optional
-            Least and largest number of elements of a batch, with padding. Default: none.
+            Least and largest number of elements of a batch, with padding. Samples without others to reach the least number wait for
+            the next gathering, and are left out at the end. Default: none.
         pad, dim : dict, optional
             As for `batch`.
         shuffle : bool, optional
             Shuffle the batches of a gathering. Default: False, smaller samples first.
         drop_outliers : bool, optional
-            Leave out samples larger than `max_data_size`, and at the end those too few for `min_data_size`. Default: False, they
-            are batches of their own.
+            Leave out samples larger than `max_data_size`. Default: False, they are batches of their own.
         max_skipped_samples : int, optional
             How many samples that are too few for a batch are kept for the next gathering. Default: 1000.
         num_threads : int, optional
