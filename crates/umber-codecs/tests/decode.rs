@@ -101,9 +101,9 @@ fn orientation_is_obeyed_where_asked_for() {
     for orientation in 1..=8 {
         let bytes = read(&format!("orientation{orientation}.jpg"));
         assert_eq!(decode(&bytes, &default()).unwrap(), upright);
-        let turned = decode(&bytes, &ImageOptions { orient: true, ..default() }).unwrap();
+        let oriented = decode(&bytes, &ImageOptions { orient: true, ..default() }).unwrap();
         let expected = if orientation >= 5 { (height, width) } else { (width, height) };
-        assert_eq!((turned.width, turned.height), expected);
+        assert_eq!((oriented.width, oriented.height), expected);
         // Where Exif says that the stored first row and first column are.
         for (x, y) in [(0, 0), (5, 2), (width - 1, 0), (3, height - 1)] {
             let (right, bottom) = (width - 1 - x, height - 1 - y);
@@ -117,7 +117,7 @@ fn orientation_is_obeyed_where_asked_for() {
                 7 => (bottom, right),
                 _ => (y, right),
             };
-            assert_eq!(pixel(&turned, at_x, at_y), pixel(&upright, x, y), "orientation {orientation}");
+            assert_eq!(pixel(&oriented, at_x, at_y), pixel(&upright, x, y), "orientation {orientation}");
         }
     }
     let png = decode(&read("oriented.png"), &ImageOptions { orient: true, ..default() }).unwrap();

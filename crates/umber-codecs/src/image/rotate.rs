@@ -115,9 +115,9 @@ mod tests {
         rotate(&SOURCE, EXTENT, 180.0, true, &mut target).unwrap();
         assert_eq!(target, [6, 5, 4, 3, 2, 1]);
         // Of an image on its side, the middle stays and the corners are empty.
-        let (wide, mut turned) = (Extent { width: 4, ..EXTENT }, [9; 8]);
-        rotate(&[1, 2, 3, 4, 5, 6, 7, 8], wide, 90.0, true, &mut turned).unwrap();
-        assert_eq!(turned, [0, 6, 2, 0, 0, 7, 3, 0]);
+        let (wide, mut rotated) = (Extent { width: 4, ..EXTENT }, [9; 8]);
+        rotate(&[1, 2, 3, 4, 5, 6, 7, 8], wide, 90.0, true, &mut rotated).unwrap();
+        assert_eq!(rotated, [0, 6, 2, 0, 0, 7, 3, 0]);
         assert!(rotate(&SOURCE, EXTENT, f64::NAN, true, &mut target).is_err());
         assert!(rotate(&SOURCE, EXTENT, 0.0, true, &mut target[..5]).is_err());
     }

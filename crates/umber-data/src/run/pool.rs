@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use umber_core::frontend::check_interrupted;
-use umber_kernels::fork::{ForkMutex, InChild, Level};
+use umber_kernels::fork::{ForkMutex, InChild, Level, generation};
 
 use crate::error::Result;
 use crate::fault;
@@ -52,7 +52,8 @@ pub struct Pool {
     depth: usize,
     threads: usize,
     is_ordered: bool,
-    process: u32,
+    /// The forks before it was made.
+    generation: u8,
     queue: Mutex<Queue>,
     /// There may be work for a thread.
     work: Condvar,
@@ -81,7 +82,7 @@ impl Pool {
             depth: depth.max(1),
             threads: threads.max(1),
             is_ordered,
-            process: std::process::id(),
+            generation: generation(),
             queue: Mutex::default(),
             work: Condvar::new(),
             progress: Condvar::new(),
@@ -128,7 +129,7 @@ impl Pool {
     /// # Errors
     /// If the user interrupts the program, or this is a child of the process that started the threads.
     pub(crate) fn next(self: &Arc<Pool>) -> Result<Option<Delivered>> {
-        if self.process != std::process::id() {
+        if self.generation != generation() {
             return Err(fault!(
                 Runtime,
                 "the threads of this prefetch are in the process that forked this one; make the stream in the child"
@@ -243,7 +244,7 @@ impl Pool {
 
     /// Tell the threads to return when what they do is done.
     pub(crate) fn close(&self) {
-        if self.process != std::process::id() {
+        if self.generation != generation() {
             return;
         }
         let mut queue = self.lock();
@@ -256,7 +257,7 @@ impl Pool {
 
     /// Wait until the threads have returned, or the time comes. Returns whether they have.
     pub(crate) fn join(&self, until: Option<Instant>) -> bool {
-        if self.process != std::process::id() {
+        if self.generation != generation() {
             return true;
         }
         let mut queue = self.lock();

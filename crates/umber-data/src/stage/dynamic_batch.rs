@@ -39,8 +39,6 @@ pub struct Groups {
     pub batches: Vec<Vec<u64>>,
     /// Too few for a batch of `min_size`.
     pub left: Vec<u64>,
-    /// Dropped: larger than `max_size`.
-    pub dropped: Vec<u64>,
 }
 
 /// The number of elements of a batch of values, which are stacked or joined along an axis.
@@ -109,9 +107,7 @@ impl DynamicBatchOptions {
                 next = alone.clone();
             }
             if !fits(&alone) {
-                if self.drops_outliers {
-                    groups.dropped.push(index);
-                } else {
+                if !self.drops_outliers {
                     groups.batches.push(vec![index]);
                 }
                 extent = Extent::default();

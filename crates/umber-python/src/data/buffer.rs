@@ -9,7 +9,7 @@ use umber_data::stage::{Axes, BatchOptions, DynamicBatchOptions, Padding};
 use umber_data::{Buffer, Name, Operation};
 
 use super::by_rank::{Even, rank_and_size};
-use super::callable::{KeyTransform, Kind, SampleTransform, named_numbers};
+use super::callable::{Kind, SampleTransform, named_numbers};
 use super::ending::detached;
 use super::errors::OrRaiseData;
 use super::samples::{Views, dict_of};
@@ -509,55 +509,6 @@ impl PyBuffer {
         };
         let indices = (rank..end).step_by(size as usize).map(|index| index % len.max(1)).collect();
         self.0.select(indices, "by_rank").map(PyBuffer).or_raise(py)
-    }
-
-    /// Apply a function to the value of a key.
-    ///
-    /// Parameters
-    /// ----------
-    /// key : str
-    ///     The key.
-    /// func : callable
-    ///     Takes a NumPy array, returns an array, number or bytes. It may write to its argument, which is private to the sample.
-    /// output_key : str, optional
-    ///     Where the result goes. Default: it replaces the value.
-    /// writable : bool, optional
-    ///     False passes the array without a copy; it is read-only where something else sees the memory. Default: True.
-    ///
-    /// Returns
-    /// -------
-    /// Buffer
-    ///
-    /// See Also
-    /// --------
-    /// sample_transform, cast, scale, image_normalize
-    ///
-    /// Examples
-    /// --------
-    /// >>> buffer.key_transform("x", lambda x: x * 10)[0]["x"]
-    /// array(10)
-    #[pyo3(signature = (key, func, output_key = "", *, writable = true))]
-    fn key_transform(
-        &self,
-        key: &str,
-        func: &Bound<'_, PyAny>,
-        output_key: &str,
-        writable: bool,
-    ) -> PyResult<PyBuffer> {
-        Ok(self.apply(Arc::new(KeyTransform::new(key, func, output(output_key), writable)?)))
-    }
-
-    /// `key_transform`, if `cond` is true.
-    #[pyo3(signature = (cond, key, func, output_key = "", *, writable = true))]
-    fn key_transform_if(
-        &self,
-        cond: bool,
-        key: &str,
-        func: &Bound<'_, PyAny>,
-        output_key: &str,
-        writable: bool,
-    ) -> PyResult<PyBuffer> {
-        if cond { self.key_transform(key, func, output_key, writable) } else { Ok(self.clone()) }
     }
 
     /// Apply a function to every sample.

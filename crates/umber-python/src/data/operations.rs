@@ -14,7 +14,8 @@ use umber_data::ops::{
 use umber_data::sound::Quality;
 use umber_data::{DataError, Name, Operation};
 
-use super::buffer::PyBuffer;
+use super::buffer::{PyBuffer, output};
+use super::callable::KeyTransform;
 use super::errors::OrRaiseData;
 use super::files::fetch_of;
 use super::readers::nesting;
@@ -122,6 +123,36 @@ macro_rules! operations {
 }
 
 operations! {
+    /// Apply a function to the value of a key.
+    ///
+    /// Parameters
+    /// ----------
+    /// key : str
+    ///     The key.
+    /// func : callable
+    ///     Takes a NumPy array, returns an array, number or bytes. It may write to its argument, which is private to the sample.
+    /// output_key : str, optional
+    ///     Where the result goes. Default: it replaces the value.
+    /// writable : bool, optional
+    ///     False passes the array without a copy; it is read-only where something else sees the memory. Default: True.
+    ///
+    /// Returns
+    /// -------
+    /// Buffer or Stream
+    ///
+    /// See Also
+    /// --------
+    /// sample_transform, cast, scale, image_normalize
+    ///
+    /// Examples
+    /// --------
+    /// >>> buffer.key_transform("x", lambda x: x * 10)[0]["x"]
+    /// array(10)
+    fn key_transform, key_transform_if(key: &str, func: &Bound<'_, PyAny>, output_key: &str, writable: bool)
+    [key, func, output_key = "", *, writable = true] {
+        Ok(KeyTransform::new(key, func, output(output_key), writable)?)
+    }
+
     /// Leave out samples by the length of an axis: they become empty, and a stream drops them.
     ///
     /// Parameters

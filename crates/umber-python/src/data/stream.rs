@@ -13,7 +13,7 @@ use umber_data::{Buffer, Name, Operation, Stream};
 
 use super::buffer::{PyBuffer, dynamic_options, output, part_of, sizes};
 use super::by_rank::{Even, rank_and_size};
-use super::callable::{ErrorHandler, KeyTransform, Kind, SampleTransform, callable, named_numbers, refill};
+use super::callable::{ErrorHandler, Kind, SampleTransform, callable, named_numbers, refill};
 use super::ending::detached;
 use super::errors::OrRaiseData;
 use super::samples::{Views, dict_of};
@@ -871,55 +871,6 @@ impl PyStream {
         detached(py, || self.stream.load_state(&saved)).or_raise(py)?;
         self.delivered.store(delivered, Ordering::Relaxed);
         Ok(())
-    }
-
-    /// Apply a function to the value of a key.
-    ///
-    /// Parameters
-    /// ----------
-    /// key : str
-    ///     The key.
-    /// func : callable
-    ///     Takes a NumPy array, returns an array, number or bytes. It may write to its argument, which is private to the sample.
-    /// output_key : str, optional
-    ///     Where the result goes. Default: it replaces the value.
-    /// writable : bool, optional
-    ///     False passes the array without a copy; it is read-only where something else sees the memory. Default: True.
-    ///
-    /// Returns
-    /// -------
-    /// Stream
-    ///
-    /// See Also
-    /// --------
-    /// sample_transform, cast, scale, image_normalize
-    ///
-    /// Examples
-    /// --------
-    /// >>> [int(s["x"]) for s in stream.key_transform("x", lambda x: x * x)]
-    /// [0, 1, 4, 9, 16]
-    #[pyo3(signature = (key, func, output_key = "", *, writable = true))]
-    fn key_transform(
-        &self,
-        key: &str,
-        func: &Bound<'_, PyAny>,
-        output_key: &str,
-        writable: bool,
-    ) -> PyResult<PyStream> {
-        Ok(self.apply(Arc::new(KeyTransform::new(key, func, output(output_key), writable)?)))
-    }
-
-    /// `key_transform`, if `cond` is true.
-    #[pyo3(signature = (cond, key, func, output_key = "", *, writable = true))]
-    fn key_transform_if(
-        &self,
-        cond: bool,
-        key: &str,
-        func: &Bound<'_, PyAny>,
-        output_key: &str,
-        writable: bool,
-    ) -> PyResult<PyStream> {
-        if cond { self.key_transform(key, func, output_key, writable) } else { Ok(self.unchanged()) }
     }
 
     /// Apply a function to every sample.
