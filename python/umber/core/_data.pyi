@@ -818,7 +818,7 @@ class Buffer:
 
         Returns
         -------
-        Buffer
+        Buffer or Stream
 
         See Also
         --------
@@ -839,7 +839,7 @@ class Buffer:
         *,
         writable: bool = True,
     ) -> Buffer:
-        """`key_transform`, if `cond` is true."""
+        """`key_transform`, if `cond` is true; else the samples stay as they are."""
 
     def load_audio(
         self,
@@ -3174,7 +3174,7 @@ class Stream:
 
         Returns
         -------
-        Stream
+        Buffer or Stream
 
         See Also
         --------
@@ -3182,8 +3182,8 @@ class Stream:
 
         Examples
         --------
-        >>> [int(s["x"]) for s in stream.key_transform("x", lambda x: x * x)]
-        [0, 1, 4, 9, 16]
+        >>> buffer.key_transform("x", lambda x: x * 10)[0]["x"]
+        array(10)
         """
 
     def key_transform_if(
@@ -3195,7 +3195,7 @@ class Stream:
         *,
         writable: bool = True,
     ) -> Stream:
-        """`key_transform`, if `cond` is true."""
+        """`key_transform`, if `cond` is true; else the samples stay as they are."""
 
     def line_reader_from_key(
         self,
