@@ -85,7 +85,7 @@ impl Description {
 
 /// A stage: draws tickets in order.
 ///
-/// A stage is used under the lock of its [`Stream`](crate::Stream), by one thread at a time.
+/// A stage is used under the lock of its [`Stream`], by one thread at a time.
 pub trait Stage: Send {
     /// The next ticket, `None` at the end of the pass. An error is a ticket that fails, and the stage goes on behind it.
     fn draw(&mut self, context: &Context<'_>) -> Option<Ticket>;
