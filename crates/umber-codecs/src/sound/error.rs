@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// An error of this module. Its text completes "cannot decode <path>: …".
+/// An error of this module. Its text completes `cannot decode <path>: …`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SoundError {

@@ -1,6 +1,6 @@
 //! Sound: bytes to samples, samples to other rates and to features, all on plain memory.
 //!
-//! [`decode`] recognises a file by its signature. It reads WAV ([`wav`]) and FLAC ([`flac`]) and refuses other formats by their
+//! [`decode`] recognises a file by its signature. It reads WAV (`wav`) and FLAC (`flac`) and refuses other formats by their
 //! names. Nothing here panics on any input, and no memory is allocated before its size was checked.
 //!
 //! ```
